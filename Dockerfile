@@ -9,6 +9,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json LICENSE ./
 COPY scripts ./scripts
 COPY src ./src
+COPY dashboard ./dashboard
 COPY inbox ./inbox
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
@@ -31,6 +32,7 @@ COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/dashboard/dist ./dashboard/dist
 
 # The folder belongs to the user before VOLUME is declared; a volume takes over the owner of what it covers.
 RUN install -d -o node -g node -m 0700 /var/lib/posthorn

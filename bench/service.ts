@@ -19,7 +19,7 @@ export interface Process {
 export async function startProcess(args: readonly string[], environment: Record<string, string>): Promise<Process> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, POSTHORN_DASHBOARD: 'off', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const port = await portOf(child)

@@ -2,10 +2,12 @@
 import './node-version.mjs'
 import { runScript } from './child.mjs'
 import { ensureBuilt, ensureInstalled } from './ensure.mjs'
+import { ensureDashboardBuilt } from './ensure-dashboard.mjs'
 
 await runScript(async () => {
   await ensureInstalled()
   const startedAt = performance.now()
   const built = await ensureBuilt()
   console.log(built ? `Built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.` : 'dist is up to date.')
+  await ensureDashboardBuilt()
 })

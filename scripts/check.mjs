@@ -1,7 +1,10 @@
 // npm run check: formatting, lint and types; all of them are run and told, whichever fails. `-- --fix` mends what it can.
 import './node-version.mjs'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { runQuietly, runScript } from './child.mjs'
 import { binOf, ensureInstalled, projectRoot } from './ensure.mjs'
+import { ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
 
 const colours = process.stdout.isTTY === true
 
@@ -23,6 +26,7 @@ await runScript(async () => {
       command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'inbox/tsconfig.json', '--pretty', String(colours)],
     },
   ]
+  if (hasDashboard()) checks.push(await dashboardCheck())
   // With --fix one after the other, since the compiler has to read what was mended.
   const results = []
   if (fix) for (const check of checks) results.push(await timed(check))
@@ -32,10 +36,29 @@ await runScript(async () => {
   return results.every(({ passed }) => passed) ? 0 : 1
 })
 
-async function timed({ name, command }) {
+/** The dashboard has a compiler of its own: what makes types of our OpenAPI document does not know the newest one. */
+async function dashboardCheck() {
+  const cwd = join(projectRoot, 'dashboard')
+  await ensureDashboardInstalled(projectRoot, { whole: true })
+  const document = join(projectRoot, 'docs', 'openapi.json')
+  const types = join(cwd, 'src', 'api-types.ts')
+  const madeAt = statSync(types, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (madeAt < statSync(document).mtimeMs) {
+    const [file, ...args] = binOf(cwd, 'openapi-typescript', 'openapi-typescript')
+    const { code, output } = await runQuietly(file, [...args, document, '-o', types], { cwd })
+    if (code !== 0) console.log(output)
+  }
+  return {
+    name: 'types of the dashboard',
+    cwd,
+    command: [...binOf(cwd, 'typescript', 'tsc'), '-p', 'tsconfig.json', '--pretty', String(colours)],
+  }
+}
+
+async function timed({ name, command, cwd = projectRoot }) {
   const startedAt = performance.now()
   const [file, ...args] = command
-  const { code, output, error } = await runQuietly(file, args, { cwd: projectRoot })
+  const { code, output, error } = await runQuietly(file, args, { cwd })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   return { name, passed: code === 0, seconds, output: error === undefined ? output : String(error) }
 }

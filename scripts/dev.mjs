@@ -3,7 +3,8 @@ import './node-version.mjs'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { exitCodeOf, isInterrupted, runScript, sleep, startChild, stopChild } from './child.mjs'
-import { ensureInstalled, filesBelow, projectRoot } from './ensure.mjs'
+import { binOf, ensureInstalled, filesBelow, projectRoot } from './ensure.mjs'
+import { ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
 
 /** Looking at 400 files takes about 5 ms. */
 const pollMs = 400
@@ -13,9 +14,13 @@ const src = join(projectRoot, 'src')
 
 await runScript(async () => {
   await ensureInstalled()
+  const pages = await startPages()
   for (;;) {
     const exitCode = await runUntilChange()
-    if (exitCode !== undefined) return exitCode
+    if (exitCode !== undefined) {
+      if (pages !== undefined) await stopChild(pages, stopMs)
+      return exitCode
+    }
     console.error('A source changed: restarting …')
   }
 })
@@ -55,4 +60,14 @@ function snapshot() {
       return `${path} ${found?.mtimeMs} ${found?.size}`
     })
     .join('\n')
+}
+
+/** The dashboard from its sources, on a port of its own (5173): it reloads by itself, and passes calls on to the service. */
+async function startPages() {
+  if (!hasDashboard() || process.env.POSTHORN_DASHBOARD === 'off') return undefined
+  await ensureDashboardInstalled()
+  const cwd = join(projectRoot, 'dashboard')
+  const [file, ...args] = binOf(cwd, 'vite', 'vite')
+  const env = { POSTHORN_URL: `http://localhost:${process.env.PORT || 3000}`, ...process.env }
+  return startChild(file, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] })
 }

@@ -27,17 +27,19 @@ const isTypeScript = (path) => /\.[cm]?tsx?$/.test(path)
 
 /** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made anew. */
 const service = {
-  recipe: 'posthorn build 3',
+  recipe: 'posthorn build 4',
   folder: 'dist',
   rootDir: 'src',
   // One file: a start took 0.6 s longer with a thousand of them (docs/decisions/0030). Types are npm run check's to judge.
   commands: (root, into) => [
     [
       ...binOf(root, 'esbuild', 'esbuild'),
-      join('src', 'cli', 'posthorn.ts'),
+      // The second runs in threads, which are started from a file of their own.
+      ...['src/cli/posthorn.ts', 'src/render/render-thread.ts'].filter((entry) => existsSync(join(root, entry))),
       ...['--bundle', '--platform=node', '--format=esm', '--target=node20', '--sourcemap', '--log-level=warning'],
       ...packagesApart(root).map((name) => `--external:${name}`),
-      `--outfile=${join(into, 'cli', 'posthorn.js')}`,
+      '--outbase=src',
+      `--outdir=${into}`,
     ],
     ...(existsSync(join(root, 'inbox')) ? inboxCommands(root, join(into, 'inbox')) : []),
   ],
@@ -55,7 +57,7 @@ const tests = {
   saying: 'Compiling the tests …',
   failing: 'Compiling the tests failed',
   sources: (root) =>
-    ['src', 'test', 'bench', 'soak', 'scripts']
+    ['src', 'test', 'bench', 'soak', 'fuzz', 'scripts']
       .flatMap((folder) => below(root, folder))
       .filter((path) => isTypeScript(path) || path.startsWith('src')),
   // The TypeScript too: a test may hand a file beside it to a child that runs it through tsx.
@@ -167,7 +169,7 @@ async function install(root, run, say) {
   writeStamp(root, stamp)
 }
 
-function npmCommand() {
+export function npmCommand() {
   // Set inside `npm start`; under yarn or pnpm it names those instead, which do not know `ci`.
   const running = process.env.npm_execpath
   if (running !== undefined && /^npm-cli\.[cm]?js$/.test(basename(running))) return [process.execPath, running]

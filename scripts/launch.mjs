@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import { runScript, SetupProblem } from './child.mjs'
 import { ensureBuilt, ensureInstalled, hasSources } from './ensure.mjs'
+import { ensureDashboardBuilt } from './ensure-dashboard.mjs'
 
 const built = new URL('../dist/cli/posthorn.js', import.meta.url)
 
@@ -13,10 +14,21 @@ export async function launch(argv) {
     if (hasSources() && !(cluster.isWorker && existsSync(built))) {
       await ensureInstalled()
       await ensureBuilt()
+      if (argv[0] === 'start' && process.env.POSTHORN_DASHBOARD !== 'off') await buildDashboard()
     }
     if (!existsSync(built)) throw new SetupProblem('There is neither a built service (dist) nor its sources (src).')
     main = (await import(built)).main
   })
   // Outside runScript: the exit code from here on is the command's own.
   if (main !== undefined) await main(argv)
+}
+
+/** The API works without its pages: a failure here is said, and the service starts. */
+async function buildDashboard() {
+  try {
+    await ensureDashboardBuilt()
+  } catch (error) {
+    if (!(error instanceof SetupProblem)) throw error
+    process.stderr.write(`${error.message}\nThe service starts without its dashboard; \`npm run build\` tries again.\n`)
+  }
 }

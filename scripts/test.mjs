@@ -1,24 +1,27 @@
 // npm test: every test file, or those whose path contains an argument, against one database cluster for the whole run.
-// Options (such as --test-name-pattern=…) go to Node's test runner.
+// --changed: only those that a change since main can affect. Other options (such as --test-name-pattern=…) go to Node's runner.
 import './node-version.mjs'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runScript, runToEnd, SetupProblem, startChild, stopChild, unlessInterrupted, within } from './child.mjs'
+import { pathToFileURL } from 'node:url'
+import { affectedTests, changedFiles, readCode } from './changed-tests.mjs'
+import { runScript, runToEnd, SetupProblem, unlessInterrupted } from './child.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from './ensure.mjs'
+import { ensureDashboardBuilt, ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
+import { compiled, startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
+import { planOf } from './test-plan.mjs'
 
-/** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
-const testTimeoutMs = 5 * 60_000
-/** initdb takes a second or two; a loaded machine may need a minute. */
-const clusterStartMs = 90_000
-const clusterStopMs = 15_000
-const concurrency = 2
-const clusterMain = 'test/support/cluster-main.ts'
+/** Node counts a whole process as one test too, so this bounds the slowest group of files, not only the slowest test. */
+const testTimeoutMs = 10 * 60_000
+/** One more than there are processors: of the tests that start services one nearly always waits. */
+const processesAtOnce = availableParallelism() + 1
 
 await runScript(async () => {
   const args = process.argv.slice(2)
-  const options = args.filter((arg) => arg.startsWith('-'))
+  const options = args.filter((arg) => arg.startsWith('-') && arg !== '--changed')
   const filters = args.filter((arg) => !arg.startsWith('-'))
-  const files = testFiles(filters)
+  const files = args.includes('--changed') ? changedTests(filters) : testFiles(filters)
   if (files.length === 0) {
     throw new SetupProblem(
       `No test file's path contains ${filters.map((filter) => `"${filter}"`).join(' or ') || '".test.ts"'}.`,
@@ -27,22 +30,30 @@ await runScript(async () => {
   await ensureInstalled()
   await ensureBuilt()
   await ensureTestsCompiled()
+  if (hasDashboard() && files.some((file) => file.startsWith('test/dashboard/'))) {
+    await ensureDashboardInstalled(projectRoot, { whole: true })
+    await ensureDashboardBuilt()
+  }
+  const textOf = (path) => readFileSync(join(projectRoot, path), 'utf8')
+  const batches = mkdtempSync(join(tmpdir(), 'posthorn-batches-'))
+  const processes = planOf(files, textOf, processesAtOnce).map((paths, index) => entryOf(batches, paths, index))
   const cluster = startCluster()
   try {
     const address = await unlessInterrupted(cluster.ready)
     const runner = [
       '--test',
       '--test-reporter=spec',
-      `--test-concurrency=${concurrency}`,
+      `--test-concurrency=${processesAtOnce}`,
       `--test-timeout=${testTimeoutMs}`,
     ]
-    return await runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...files.map(compiled)], {
+    return await runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...processes], {
       cwd: projectRoot,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { ...testEnvironment(), POSTHORN_TEST_CLUSTER: address },
     })
   } finally {
     await stopCluster(cluster)
+    rmSync(batches, { recursive: true, force: true })
   }
 })
 
@@ -51,9 +62,24 @@ function testFiles(filters) {
   return found.filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
 }
 
-/** Where ensureTestsCompiled put it. The sources are what is listed, so nothing runs of which there is no source. */
-function compiled(path) {
-  return `.tests/${path.replace(/\.ts$/, '.js')}`
+function changedTests(filters) {
+  const changed = changedFiles(projectRoot)
+  const affected = new Set(affectedTests(readCode(projectRoot), changed))
+  const files = testFiles(filters).filter((path) => affected.has(path))
+  console.log(`${changed.length} changed files can affect ${files.length} test files.`)
+  return files
+}
+
+/** What Node's test runner is given for a process: a file written for this run that names the test files. */
+function entryOf(folder, paths, index) {
+  const files = paths.map((path) => ({ name: path, url: pathToFileURL(join(projectRoot, compiled(path))).href }))
+  const batchUrl = pathToFileURL(join(projectRoot, 'scripts', 'test-batch.mjs')).href
+  const path = join(folder, `${String(index).padStart(3, '0')}.mjs`)
+  writeFileSync(
+    path,
+    `import { runBatch } from '${batchUrl}'\n\nawait runBatch(${JSON.stringify(files, undefined, 2)})\n`,
+  )
+  return path
 }
 
 function testFilesBelow(folder) {
@@ -63,41 +89,4 @@ function testFilesBelow(folder) {
     if (entry.isDirectory()) return testFilesBelow(path)
     return entry.name.endsWith('.test.ts') ? [path] : []
   })
-}
-
-// Started from within a test, the runner would take itself for a child of that run and print for machines only.
-function testEnvironment() {
-  const { NODE_TEST_CONTEXT: _context, ...environment } = process.env
-  return environment
-}
-
-/** Shielded from our signals: the tests have to end before the database they use. */
-function startCluster() {
-  if (!existsSync(join(projectRoot, clusterMain))) throw new SetupProblem(`${clusterMain} is missing.`)
-  const cluster = startChild(process.execPath, ['--enable-source-maps', compiled(clusterMain)], {
-    shielded: true,
-    cwd: projectRoot,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  cluster.child.stdin.on('error', () => {})
-  return { ...cluster, ready: clusterReady(cluster) }
-}
-
-async function clusterReady({ child, ended }) {
-  let text = ''
-  const firstLine = new Promise((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-      if (text.includes('\n')) resolve()
-    })
-  })
-  const answered = await within(clusterStartMs, Promise.race([firstLine, ended]))
-  if (!answered) throw new SetupProblem(`The test database did not start within ${clusterStartMs / 1000} s.`)
-  if (!text.includes('\n')) throw new SetupProblem('The test database did not start; what it said is above.')
-  return text.slice(0, text.indexOf('\n'))
-}
-
-async function stopCluster({ child, ended }) {
-  child.stdin.end()
-  if (!(await within(clusterStopMs, ended))) await stopChild({ child, ended }, clusterStopMs)
 }

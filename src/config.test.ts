@@ -165,7 +165,14 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
   POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],
   POSTHORN_DATABASE_LOCK_TIMEOUT_MS: ['99', '600001', '0'],
-  POSTHORN_API_KEY: ['short', 'with space in the middle', 'x'.repeat(256), 'ümlaut-ümlaut-ümlaut'],
+  POSTHORN_API_KEY: [
+    'short',
+    'with space in the middle',
+    'a-key-of-sixteen a-key-of-sixteen',
+    'a-key-of-sixteen a-key-of-sixteen2 a-key-of-sixteen3',
+    'x'.repeat(256),
+    'ümlaut-ümlaut-ümlaut',
+  ],
   POSTHORN_API_KEY_2: ['short'],
   POSTHORN_ENCRYPTION_KEY: [
     'secret',
@@ -205,6 +212,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_TRUSTED_PROXIES: ['proxy', '10.0.0.0/33', '10.0.0.1/8/8', 'true'],
   POSTHORN_METRICS_KEY: ['short', 'with blanks in it, so it is no key'],
   POSTHORN_DOCS: ['no', 'ON'],
+  POSTHORN_DASHBOARD: ['no', 'ON'],
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
   POSTHORN_OUTBOUND_ALLOW: [
@@ -286,6 +294,13 @@ test('one key cannot open two environments', () => {
   assert.match(mistakes[0] ?? '', /^POSTHORN_API_KEY_2 must differ/)
 })
 
+test('a variable holds two keys while one replaces the other, and neither may open the other environment', () => {
+  const both = { POSTHORN_API_KEY: ' the-new-key-of-all \n the-old-key-of-all\n' }
+  assert.deepEqual(readConfig(both).config.apiKeys, ['the-new-key-of-all', 'the-old-key-of-all'])
+  const mistakes = mistakesOf({ ...both, POSTHORN_API_KEY_2: 'the-old-key-of-all' })
+  assert.match(mistakes.join(), /^POSTHORN_API_KEY_2 must differ/)
+})
+
 test('an unknown POSTHORN_ variable is warned of, others are not ours', () => {
   const { warnings } = readConfig({ POSTHORN_APIKEY: 'x', PATH: '/bin', PGHOST: 'db' })
   assert.deepEqual(warnings, ['POSTHORN_APIKEY is not a setting of Posthorn and is ignored'])
@@ -305,7 +320,7 @@ test('every secret can be given as a file', async () => {
       DATABASE_URL_FILE: await file('database', 'postgres://me:hush@db.example.com/posthorn'),
       POSTHORN_SMTP_URL_FILE: await file('smtp', 'smtp://me:hush@mail.example.com?from=a@example.com'),
     })
-    assert.equal(config.apiKey, 'a-key-that-is-long-enough')
+    assert.deepEqual(config.apiKeys, ['a-key-that-is-long-enough'])
     assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 0xab))
     assert.equal(config.databaseUrl, 'postgres://me:hush@db.example.com/posthorn')
     assert.equal(config.smtp?.password, 'hush')
@@ -327,9 +342,15 @@ test('a file that is not there, is empty or stands beside the value is a mistake
     mistake({ POSTHORN_API_KEY_FILE: '/nowhere/key' }),
     /POSTHORN_API_KEY refers to a file that cannot be read \(ENOENT\)/,
   )
-  assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /is empty/)
+  assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /an empty file/)
   const both = { POSTHORN_API_KEY: 'a-key-that-is-long-enough', POSTHORN_API_KEY_FILE: '/dev/null' }
   assert.match(mistake(both), /must not be set together with POSTHORN_API_KEY_FILE/)
+  for (const { variable, secret } of Object.values(settings)) {
+    if (secret !== true) continue
+    const file = `${variable}_FILE`
+    const expected = `${variable} must not be set together with ${file}`
+    assert.ok(mistakesOf({ [variable]: 'whatever', [file]: '/dev/null' }).includes(expected), variable)
+  }
   // What is no secret has no such form.
   assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)
 })

@@ -15,7 +15,7 @@ import { smtpUrl } from './config/smtp-url.ts'
 import type { TraceConfig } from './config/traces.ts'
 import { traceSettings } from './config/traces.ts'
 import {
-  apiKey,
+  apiKeys,
   encryptionKey,
   files,
   oneOf,
@@ -37,8 +37,8 @@ export interface Config extends DatabaseConfig, ProcessConfig, SecurityConfig, T
   readonly serviceUrl: string | undefined
   readonly dataDirectory: string
   readonly stateHome: string | undefined
-  readonly apiKey: string | undefined
-  readonly productionApiKey: string | undefined
+  readonly apiKeys: readonly string[]
+  readonly productionApiKeys: readonly string[]
   readonly encryptionKey: Buffer | undefined
   readonly previousEncryptionKey: Buffer | undefined
   readonly rateLimit: 'on' | 'off'
@@ -133,22 +133,22 @@ export const settings: Settings = {
     defaultValue: undefined,
     read: text,
   },
-  apiKey: {
+  apiKeys: {
     variable: 'POSTHORN_API_KEY',
     meaning:
-      'Sets the API key of the Development environment: 16 to 255 visible ASCII characters. Without it, the first start generates a key and shows it once.',
+      'Sets the API key of the Development environment: 16 to 255 visible ASCII characters. During a rotation it may contain two keys, separated by white space: both work. Without it, the first start generates a key and shows it once.',
     shownDefault: 'generated at the first start',
     secret: true,
-    defaultValue: undefined,
-    read: apiKey,
+    defaultValue: [],
+    read: apiKeys,
   },
-  productionApiKey: {
+  productionApiKeys: {
     variable: 'POSTHORN_API_KEY_2',
     meaning: 'Sets an API key of the Production environment, as POSTHORN_API_KEY does for Development.',
     shownDefault: 'none',
     secret: true,
-    defaultValue: undefined,
-    read: apiKey,
+    defaultValue: [],
+    read: apiKeys,
   },
   encryptionKey: {
     variable: 'POSTHORN_ENCRYPTION_KEY',
@@ -356,7 +356,7 @@ export function readConfig(environment: Environment): { config: Config; warnings
       mistakes.push(`${setting.variable} ${(mistake as Error).message}`)
     }
   }
-  if (values['apiKey'] !== undefined && values['apiKey'] === values['productionApiKey']) {
+  if (hasShared(values['apiKeys'], values['productionApiKeys'])) {
     mistakes.push('POSTHORN_API_KEY_2 must differ from POSTHORN_API_KEY: a key belongs to one environment')
   }
   // Only where each is right by itself: one mistake is not named twice.
@@ -371,6 +371,10 @@ export function readConfig(environment: Environment): { config: Config; warnings
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   const config = values as unknown as Config
   return { config, warnings: [...unknownVariables(environment), ...allowWarnings(config.outboundAllow)] }
+}
+
+function hasShared(some: unknown, others: unknown): boolean {
+  return Array.isArray(some) && Array.isArray(others) && some.some((key) => others.includes(key))
 }
 
 /** Secrets may be given in a file. */

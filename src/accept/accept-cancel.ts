@@ -1,4 +1,4 @@
-// Cancels an event: from here on nothing of it is begun. What a provider was asked to send is not called back.
+// Cancels an event: from here on nothing of it is started. Messages that are already with a provider are not recalled.
 import type { Db } from '../db/sql.ts'
 import { fanOutLane } from '../domain/delivery/event.ts'
 import { notificationIdOf } from '../domain/derived-id.ts'
@@ -13,7 +13,7 @@ import { deleteTasks, insertTasks } from '../store/jobs/tasks.ts'
 import { findVersions } from '../store/workflows/workflows.ts'
 import type { World } from '../world/world.ts'
 
-/** So many pages are cancelled before the caller is answered, and for no longer than this; the rest follows by the task. */
+/** This many pages are cancelled before the response, and for no longer than this; the task does the rest. */
 const pagesAtOnce = 3
 const atOnceMsMax = 5_000
 /** Longer than the caller's own pages take: if this process ends in the middle, a worker goes on after this time. */
@@ -53,7 +53,10 @@ export async function cancelEvent(
   }
 }
 
-/** First of all, and by itself: however much there is to cancel, and whatever happens meanwhile, the event is canceled. */
+/**
+ * First of all, and separately: however much there is to cancel, and whatever happens in the meantime, the event is
+ * cancelled.
+ */
 async function markCanceled(
   db: Db,
   world: World,
@@ -71,7 +74,7 @@ async function markCanceled(
   })
 }
 
-/** The first pages, each in a transaction of its own; `next` is undefined when nothing is left. */
+/** The first pages, each in a separate transaction; `next` is undefined when nothing is left. */
 async function cancelAtOnce(
   db: Db,
   world: World,

@@ -1,4 +1,4 @@
-// Accepts events: one transaction for a call, or for several that come at once. Committed, then answered.
+// Accepts events: one transaction for a request, or for several concurrent ones. Committed, then answered.
 import type { Group } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
 import { claimCalls, keepAnswers } from '../commit/once.ts'
@@ -43,7 +43,7 @@ export interface Triggers {
 interface TriggerCall {
   readonly events: readonly GivenEvent[]
   readonly idempotency: Idempotency | undefined
-  /** Kept with the events, where the call is traced. */
+  /** Stored with the events, if the request is traced. */
   readonly traceparent?: string | undefined
 }
 
@@ -53,7 +53,10 @@ const bulkCallsPerCommitMax = 8
 /** The jobs of more people have their turn later, and are loaded together then. */
 const foreseenMax = 8
 
-/** `decideAtOnce`: where this node works as well. Bulk calls are answered first, as their callers wait for many. */
+/**
+ * `decideAtOnce`: if this node is a worker as well. Bulk requests are answered first, as their callers wait for many
+ * events.
+ */
 export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?: DecideAtOnce): Triggers {
   const accepting = { db, world, queue, known: createCheckedVersions() }
   const singles = createCalls<TriggerResult>(
@@ -159,7 +162,7 @@ async function acceptTogether<Body>(
   return result
 }
 
-/** Undefined where another transaction was faster, and nothing was kept. */
+/** Undefined if another transaction was faster, and nothing was written. */
 async function unlessOutrun<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await work()
@@ -191,7 +194,7 @@ interface JudgedCalls {
   readonly people: ForeseenPeople | undefined
 }
 
-/** What the events say, and whom they name, in one trip. */
+/** The content of the events and their recipients, in one round trip. */
 async function judgeCalls(
   { db, world, known: versions, decideAtOnce }: Accepting,
   environment: Environment,
@@ -251,7 +254,7 @@ export function numberEvents(
     if ('result' in one) return one.result
     const id = world.newId(now)
     const transactionId = one.runnable.request.transactionId ?? id
-    // Member by member, as elsewhere on this path: a spread costs ten times as much.
+    // Field by field, as elsewhere on this path: a spread costs ten times as much.
     const { request, warnings, version, firstStep, payload, severity, tenant } = one.runnable
     runnable.push({ request, warnings, version, firstStep, payload, severity, tenant, id, transactionId, traceparent })
     return { acknowledged: true, status: 'processed', transactionId }
@@ -259,7 +262,9 @@ export function numberEvents(
   return { runnable, results }
 }
 
-/** Jobs are created already leased where this node has capacity for them; capacity that was not used is given back, whatever happens. */
+/**
+ * Jobs are created already leased if this node has capacity for them; unused capacity is released, whatever happens.
+ */
 async function withCapacity<Result>(
   { world, queue }: Accepting,
   environment: Environment,

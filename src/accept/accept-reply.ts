@@ -1,4 +1,5 @@
-// An answer to an e-mail: kept, with the call that hands it on to the step's callback, before the vendor is answered.
+// A reply to an e-mail: stored, with the task that forwards it to the step's callback, before the vendor gets its
+// response.
 import { createHash } from 'node:crypto'
 import type { Db } from '../db/sql.ts'
 import { directLane } from '../domain/delivery/event.ts'
@@ -33,7 +34,7 @@ export async function acceptReply(
     const now = world.now()
     const message = await lockReplied(tx, environment, messageId)
     const name = `reply ${identityOf(mail)}`
-    // Reports of what became of the message stand there too.
+    // Reports about the message are in the same place.
     const known = Object.keys(message?.receipts ?? {}).filter((one) => one.startsWith('reply '))
     if (message === undefined || known.includes(name) || known.length >= repliesPerMessageMax) return false
     await writeReported(tx, environment, [{ id: message.id, receipts: { [name]: now.toISOString() } }], now)
@@ -53,7 +54,10 @@ export async function acceptReply(
   return isTaken
 }
 
-/** An answer that comes twice is one, for a vendor repeats a call whose answer it missed: the mail's own id; what it says, where it has none. */
+/**
+ * A duplicate reply counts once, because a vendor repeats a request whose response it missed: identified by the mail's
+ * own id, or by its content if it has none.
+ */
 function identityOf({ messageId, from, subject, text }: InboundMail): string {
   const said = messageId ?? JSON.stringify([from, subject, text])
   return createHash('sha256').update(said).digest('hex').slice(0, 32)

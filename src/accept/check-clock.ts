@@ -1,4 +1,4 @@
-// How long checking payloads by their schemas has taken in this turn: most take no time, and some all that they are given.
+// How long checking payloads against their schemas has taken in this turn: most take no time, and some all of it.
 import { setImmediate } from 'node:timers/promises'
 import type { PayloadSchema } from '../commit/payload-schema.ts'
 
@@ -8,7 +8,7 @@ const turnMsMax = 20
 export class CheckClock {
   #turnMs = 0
 
-  /** A schema that cannot be used lets nothing pass: a payload is checked, or it is refused. */
+  /** An unusable schema lets nothing pass: a payload is either checked or rejected. */
   check(schema: PayloadSchema, payload: Record<string, unknown>): string[] {
     if (!schema.ok) return [`payload cannot be checked: the payloadSchema of the workflow ${schema.message}`]
     if (schema.isPlain) return schema.check(payload)

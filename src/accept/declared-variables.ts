@@ -1,8 +1,8 @@
-// The variables that templates declare: the defaults of what a payload lacks, and what it must hold.
+// The variables that templates declare: the defaults for what a payload lacks, and what it must contain.
 import { payloadValueAt } from '../domain/path.ts'
 import type { TemplateVariable, WorkflowDefinition } from '../domain/workflows/workflow.ts'
 
-/** Of what can run only: an inactive step or variant asks nothing of a payload. */
+/** Only for what can run: an inactive step or variant requires nothing of a payload. */
 export function declaredVariables({ steps }: WorkflowDefinition): TemplateVariable[] {
   return steps
     .filter((step) => step.active)
@@ -55,7 +55,7 @@ const pathOf = (name: string): string => (name.startsWith('payload.') ? name.sli
 
 const isOfPrototype = (name: string): boolean => name === '__proto__' || name === 'constructor' || name === 'prototype'
 
-/** Copies what it goes through. Where something other than an object is in the way it stays: it was given. */
+/** Copies what it traverses. A given value that is not an object is left as it is. */
 function filled<Value>(value: Value, [name, ...rest]: readonly string[], defaultValue: unknown): Value {
   if (name === undefined) return (value === undefined ? defaultValue : value) as Value
   const members: unknown = value === undefined ? {} : value

@@ -46,7 +46,7 @@ interface CheckedVersion {
   readonly againAtMs: number
 }
 
-/** What is known of versions, kept between calls: they never change. */
+/** What is known about versions, cached between requests: they never change. */
 export interface CheckedVersions {
   /** The oldest first. */
   readonly cached: Map<string, CheckedVersion>
@@ -55,7 +55,7 @@ export interface CheckedVersions {
   nowMs(): number
 }
 
-/** A schema that took too long is tried again no sooner: each time takes a second. */
+/** A schema that took too long is tried again no sooner: each attempt takes a second. */
 const againAfterMs = 60_000
 /** More than are triggered at one time almost anywhere. */
 const versionsKeptMax = 2_000
@@ -107,14 +107,14 @@ export async function judgeEvents(
   const turn = new Turn()
   for (const event of events) {
     judged.push(judge(event, facts))
-    // A payload that takes its time to be checked, or copied, is one of many: others have their turn before the next.
+    // A payload that takes long to check or to copy is one of many: others get their turn before the next.
     if (facts.clock.isOver()) await facts.clock.nextTurn()
     if (turn.isOver()) await turn.next()
   }
   return judged
 }
 
-/** All that these workflows need, whatever is kept of it beyond this call. */
+/** Everything that these workflows need, whatever is cached beyond this request. */
 async function learnVersions(
   db: Sql,
   environment: Environment,
@@ -169,7 +169,7 @@ interface JudgingFacts {
 function judge(event: GivenEvent, { versions, workflows, tenants, accepted, clock }: JudgingFacts): Judged {
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
-  // Whatever became of the workflow since: the answer is the one of the first time.
+  // Whatever happened to the workflow since: the response is the one of the first time.
   if (request.transactionId !== undefined && accepted.has(request.transactionId)) {
     return { result: plainResult('processed', request.transactionId) }
   }
@@ -218,7 +218,7 @@ function severityOf(overrides: Readonly<Record<string, unknown>>): Severity | un
   return severities.find((severity) => severity === requested)
 }
 
-/** With its defaults, and what is wrong with it then. A copy where there is a schema: its defaults are written into it. */
+/** With its defaults, and its errors after that. A copy if there is a schema: the defaults are written into it. */
 function judgePayload(
   given: Readonly<Record<string, unknown>>,
   { schema, variables }: CheckedVersion,

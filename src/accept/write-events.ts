@@ -93,7 +93,7 @@ export interface Acceptance {
   readonly now: Date
 }
 
-/** Locks are taken in the order of the house: transactions, subscribers, the rest; sorted within each. */
+/** Locks are taken in the global order: transactions, subscribers, the rest; sorted within each. */
 export async function writeEvents(
   tx: Tx,
   world: World,
@@ -181,7 +181,9 @@ export function preLeasedJobs(
   return jobs.map((job) => preLeasedJob(environment, job, lease, events.get(job.eventId), facts?.get(job.subscriberId)))
 }
 
-/** As many jobs as a node may have in hand then hold 24 MB of events at the most; larger ones are read when they are needed. */
+/**
+ * The jobs that a node may have in flight then hold at most 24 MB of events; larger ones are read when they are needed.
+ */
 const smallEventLetters = 8_000
 
 const isSmall = ({ payload, overrides, bytes = 0 }: NewEvent): boolean =>
@@ -205,7 +207,10 @@ export function triggeredEvent(row: NewEvent): TriggeredEvent {
   }
 }
 
-/** Those whose transaction id is new. One of ours cannot have been used before; of two alike in a call the first runs. */
+/**
+ * Those whose transaction id is new. A generated one cannot have been used before; of two equal ones in a request the
+ * first runs.
+ */
 async function firstOfTheirTransaction(
   tx: Tx,
   environment: Environment,

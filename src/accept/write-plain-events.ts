@@ -1,4 +1,5 @@
-// Writes events that need nothing but themselves and the people they name: one statement, perhaps with what becomes of them at once.
+// Writes events that need nothing but themselves and their recipients: one statement, possibly with what was decided
+// for them at once.
 import { expectRows, wasOutrun } from '../db/expect-rows.ts'
 import { isInfrastructureError } from '../db/failure.ts'
 import type { Part } from '../db/one-statement.ts'
@@ -35,8 +36,8 @@ interface PlainRows extends FirstJobs {
 }
 
 /**
- * Plain events, no two with the same transaction id, in one statement, and so a transaction by itself. It relies on what was
- * read before it began. If another transaction has changed that since, it fails as outrun, and nothing of it is kept.
+ * Plain events, no two with the same transaction id, in one statement, which is its own transaction. It relies on what
+ * was read before it began. If another transaction has changed that since, it fails as outrun, and nothing is written.
  */
 export async function writePlainEvents(
   db: Sql,
@@ -85,7 +86,7 @@ const leaseOf = ({ queue: { clock, leaseMs }, reservation, now }: Acceptance): I
   now,
 })
 
-/** The steps that have their own turn; undefined where nothing was written because of what was decided. */
+/** The steps that run separately; undefined if nothing was written because of what was decided. */
 async function writeDecided(
   db: Sql,
   acceptance: Acceptance,
@@ -101,10 +102,10 @@ async function writeDecided(
   } catch (error) {
     const isUnknown = isInfrastructureError(error)
     decided.notWritten(isUnknown)
-    // Perhaps they are there: under their lease this node looks, and knows that nothing of them was called.
+    // They may exist: under their lease this node checks, and knows that nothing of them was called.
     if (isUnknown) reservation?.give(jobs)
     if (isUnknown || wasOutrun(error)) throw error
-    // Something in a message that PostgreSQL refuses costs that message, in its own turn, and not the event.
+    // Content that PostgreSQL rejects costs that message, in its own turn, and not the event.
     return undefined
   }
   const ended = reservation?.begin(jobs.length - rows.next.length)

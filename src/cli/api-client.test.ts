@@ -132,7 +132,7 @@ test('address and key come from the variables, and options win over them', async
 })
 
 test('without a key, with a file that holds none, or an address that is none, nothing is asked', async () => {
-  await assert.rejects(clientOf({}), usage(/no API key.*POSTHORN_API_KEY.*--key-file.*posthorn keys create/))
+  await assert.rejects(clientOf({}), usage(/^No API key.*POSTHORN_API_KEY.*--key-file.*posthorn keys create/))
   const file = join(folder, 'short')
   await writeFile(file, 'secret')
   const short = await clientOf({}, { 'key-file': file }).catch((error: Error) => error)
@@ -141,6 +141,6 @@ test('without a key, with a file that holds none, or an address that is none, no
   assert.ok(!short.message.includes('secret'))
   await assert.rejects(clientOf({}, { 'key-file': join(folder, 'none') }), usage(/cannot be read \(ENOENT\)/))
   await assert.rejects(clientOf({}, { 'key-file': folder }), usage(/cannot be read \(EISDIR\)/))
-  await assert.rejects(clientOf({}, { url: 'ftp://x' }), usage(/--url must be an http\(s\) address/))
+  await assert.rejects(clientOf({}, { url: 'ftp://x' }), usage(/--url must be an http\(s\) URL/))
   await assert.rejects(clientOf({}, { url: 'http://me:pass@x' }), usage(/must not contain a user name or a password/))
 })

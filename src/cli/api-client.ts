@@ -1,10 +1,10 @@
-// Asks a running service over HTTP with an API key, for commands that also work from another machine.
+// Calls a running service over HTTP with an API key, for commands that also work from another machine.
 import { open } from 'node:fs/promises'
-import { apiKey, webAddress } from '../config/values.ts'
+import { apiKeys, webAddress } from '../config/values.ts'
 import type { Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
 
-/** Whatever a command asks for; waiting for something to happen takes longer and says so. */
+/** For any request of a command; waiting for something to happen takes longer and says so. */
 const callTimeoutMs = 30_000
 /** A simulation for a hundred people with large e-mails; an e-mail with its files. */
 const answerBytesMax = 64 * 1024 * 1024
@@ -30,15 +30,15 @@ export interface ApiAnswer<Body> {
 export interface ApiClient {
   /** Without a slash at its end. */
   readonly url: string
-  /** What the service answered; anything else than a success is thrown as an ApiError. */
+  /** The response of the service; anything but a success is thrown as an ApiError. */
   call<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, options?: CallOptions): Promise<ApiAnswer<Body>>
   /** The same as bytes, for what is no JSON. */
   bytes(path: string): Promise<Buffer>
 }
 
-/** The service refused, or did not answer; the message is for people. */
+/** The service rejected the request, or did not respond; the message is for people. */
 export class ApiError extends CommandFailed {
-  /** Undefined when nothing answered. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly body: unknown
 
@@ -83,12 +83,12 @@ function addressOf(url: string): string {
 /** Undefined if there is none. Never an argument: every user of the machine could read it in the process list. */
 export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
   const file = values['key-file']
-  if (file === undefined) return config.apiKey
+  if (file === undefined) return config.apiKeys[0]
   const text = await readStart(file).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`)
   })
   try {
-    return apiKey(text.trim())
+    return apiKeys(text)[0]
   } catch (mistake) {
     throw new UsageError(`The key in ${file} ${(mistake as Error).message}`)
   }
@@ -192,7 +192,7 @@ function unansweredWords(url: string, error: unknown): string {
   return `The request to ${url} failed: ${code ?? cause?.message ?? (error as Error).message}`
 }
 
-/** The service's own words, with what is wrong field by field, and what to do about it. */
+/** The service's own message, with the errors field by field, and what to do about it. */
 function refusalWords(url: string, status: number, headers: Headers, body: unknown): string {
   const { message, errors } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const said = typeof message === 'string' ? message : `The service responded ${status}`

@@ -5,17 +5,17 @@ import type { Log } from '../world/log.ts'
 
 export interface Terminal {
   readonly config: Config
-  /** What is wrong with the settings, and what of them is not understood. */
+  /** What is wrong with the settings, and which of them are unknown. */
   readonly settings: { readonly mistakes: readonly string[]; readonly warnings: readonly string[] }
   readonly log: Log
-  /** How many characters a line holds; undefined where the answer goes to no terminal. */
+  /** The width of the terminal; undefined if the output does not go to a terminal. */
   readonly width: number | undefined
   print(line: string): void
   /** The bytes themselves, for a file or another program. */
   write(bytes: Uint8Array): void
   /** In addition to the output: progress, and hints for a person at the terminal. */
   note(line: string): void
-  /** Everything that comes in, up to so many bytes. */
+  /** All of standard input, up to this many bytes. */
   readInput(bytesMax: number): Promise<string>
   /**
    * Aborts when the command has to stop, or its output is no longer read. Once it is used, Ctrl-C no longer ends the
@@ -24,7 +24,7 @@ export interface Terminal {
   untilStopped(): AbortSignal
   /** Waits, or until the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
-  /** Where this process is one of several: what its parent started it with. */
+  /** If this process is one of several: what its parent started it with. */
   readonly orders?: Orders | undefined
   /** Asks the person at the terminal; absent if there is none. */
   readonly ask?: (question: string) => Promise<string>
@@ -32,7 +32,7 @@ export interface Terminal {
 
 export interface Command {
   readonly name: string
-  /** One line for each way to call it. */
+  /** One line per usage. */
   readonly usage: readonly string[]
   /** Whether it also runs when the settings have mistakes; those are at their defaults then. */
   readonly runsWithMistakes?: true
@@ -55,7 +55,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** For a command that takes none: a mistyped option must not be passed over. */
+/** For a command without arguments: a mistyped option must not be ignored. */
 export function refuseArguments(command: string, args: readonly string[]): void {
   if (args.length > 0) throw new UsageError(`posthorn ${command} takes no arguments, not "${args.join(' ')}"`)
 }

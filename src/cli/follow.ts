@@ -1,4 +1,4 @@
-// Follows the activity by reading its list again and again: what became of each step, each outcome once, none left out.
+// Follows the activity by polling its list: the result of each step, each outcome once, none missed.
 import type { JobStatus } from '../domain/delivery/job.ts'
 import { endedStatuses } from '../domain/delivery/job.ts'
 import type { Activity, ActivityJob, EventProgress } from '../domain/insight/activity.ts'
@@ -97,7 +97,7 @@ export class Follower {
 
   async #readSince(from: Date, found: Map<string, Activity>): Promise<void> {
     for (let page = 0; ; page += 1) {
-      // What comes meanwhile pushes others to the next page: they are read twice, and none is passed over.
+      // New items push others to the next page: they are read twice, and none is missed.
       const { data, hasMore } = await this.#reader.since(from, page)
       for (const activity of data) found.set(activity._id, activity)
       if (!hasMore) return
@@ -110,7 +110,10 @@ export class Follower {
     }
   }
 
-  /** Events that have found all their recipients; their last members may have come since, so they are read once more. */
+  /**
+   * Events that have resolved all their recipients; the last of them may have arrived since, so they are read once
+   * more.
+   */
   async #expanded(): Promise<string[]> {
     const expanded: string[] = []
     for (const transactionId of this.#audiences.keys()) {

@@ -1,4 +1,4 @@
-// posthorn migrate: brings the database's schema up to date, and says what it did.
+// posthorn migrate: updates the database schema, and says what it did.
 import { migrateStore, openStore } from '../main/store.ts'
 import type { Command } from './command.ts'
 import { refuseArguments } from './command.ts'

@@ -1,4 +1,4 @@
-// posthorn outbox: shows what was kept instead of sent, waits for it, saves it, and clears it.
+// posthorn outbox: shows what was captured instead of sent, waits for it, saves it, and clears it.
 import { outboxChannels } from '../domain/messages/outbox.ts'
 import type { ApiClient, Query } from './api-client.ts'
 import { clientFor } from './api-client.ts'
@@ -82,7 +82,7 @@ const optionsOf: ReadonlyMap<string, readonly string[]> = new Map([
   ['eml', []],
 ])
 
-/** An option of another action, given to this one, is a mistake that must not be passed over. */
+/** An option of another action is an error that must not be ignored. */
 function refuseForeign(action: string, values: Readonly<Record<string, unknown>>): void {
   const own = optionsOf.get(action)
   if (own === undefined) return

@@ -4,7 +4,9 @@ import { createLog } from '../world/pino-log.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
+import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
+import { environmentsCommand } from './environments.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { isOperatorError } from './operator-error.ts'
@@ -26,6 +28,8 @@ import { workflowsCommand } from './workflows.ts'
 const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
+  dashboardCommand,
+  environmentsCommand,
   keysCommand,
   signingCommand,
   auditCommand,
@@ -64,12 +68,12 @@ export async function main(args: readonly string[], host: Host = process): Promi
   }
   try {
     const { config, warnings, mistakes } = settingsOf(command, host.env)
-    // What a command answers may be read by a program, so its log goes beside it; the service has no other answer.
+    // The output of a command may be read by a program, so its log goes to stderr; the service has no other output.
     const stream = command === startCommand ? host.stdout : host.stderr
     const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && stream.isTTY === true)
     const orders = ordersIn(host.env)
     const log = createLog({ level: config.logLevel, pretty, process: orders?.number }, stream)
-    // What is not understood is said once, by the parent.
+    // Unknown settings are reported once, by the parent.
     if (command.runsWithMistakes !== true && orders === undefined) for (const warning of warnings) log.warn({}, warning)
     // The service writes its log to it, and has its own ways to stop.
     const terminal = terminalOf(host, { outlivesReader: command === startCommand })

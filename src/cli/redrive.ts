@@ -66,7 +66,7 @@ export const redriveCommand: Command = {
   },
 }
 
-/** An option of another action, given to this one, is a mistake that must not be passed over. */
+/** An option of another action is an error that must not be ignored. */
 function refuseForeign(action: string, given: Readonly<Record<string, boolean>>): void {
   const own = action === 'list' ? ['limit'] : action === 'show' || action === 'stop' ? [] : ['dry-run', 'yes']
   const foreign = Object.keys(given).find((name) => given[name] === true && !own.includes(name))
@@ -109,7 +109,7 @@ interface How {
 
 type OnOne = (terminal: Terminal, client: ApiClient, id: string, how: How) => Promise<void>
 
-/** What stands of it now is the best that can be shown before. */
+/** The current state is the best preview there is. */
 const redriveNotification: OnOne = async (terminal, client, id, { isDryRun, isConfirmed, json }) => {
   const why = await whyOf(client, id)
   if (isDryRun) {
@@ -145,7 +145,7 @@ async function redriveMany(
   if (isDryRun || !isConfirmed) {
     const { body } = await client.call<DryRun>('POST', '/v1/redrives', { body: { filter, dryRun: true } })
     if (isDryRun && json) return terminal.print(visibleJson(body))
-    // Where the answer is read by a program, what it is asked before goes beside it.
+    // If the output is read by a program, the question goes to stderr.
     for (const line of dryRunLines(body, terminal)) json ? terminal.note(line) : terminal.print(line)
     if (isDryRun || body.matched === 0) return
     if (!(await confirmed(terminal, 'Send them again?', isConfirmed))) return nothingDone(terminal)
@@ -158,7 +158,7 @@ async function redriveMany(
   await watch(terminal, client, started, json)
 }
 
-/** Until it is over. Whoever stops watching does not stop it. */
+/** Until it has finished. Stopping to watch does not stop it. */
 async function watch(terminal: Terminal, client: ApiClient, started: Redrive, json: boolean): Promise<void> {
   const signal = terminal.untilStopped()
   const goesOn = `Started. \`posthorn redrive show ${visible(started._id)}\` shows the progress.`

@@ -1,4 +1,4 @@
-// posthorn retention: shows what is old enough to go and what keeps the rest, and drops it.
+// posthorn retention: shows which months have expired and what keeps the rest, and drops them.
 import { parseArgs } from 'node:util'
 import { noRows } from '../domain/operate/retention.ts'
 import type { RetentionResult } from '../manage/operate/retention.ts'

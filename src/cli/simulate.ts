@@ -13,7 +13,7 @@ import { readWorkflow } from './workflows/workflow-files.ts'
 
 /** More than the API takes of a payload. */
 const payloadBytesMax = 1024 * 1024
-/** How much of what a message says is shown; all of it is in the JSON. */
+/** How much of a message's content is shown; all of it is in the JSON. */
 const previewLength = 160
 
 export const simulateCommand: Command = {

@@ -29,6 +29,7 @@ export const startCommand: Command = {
     print(`  Posthorn is running at ${running.url}`)
     if (config.role === 'worker') print('  This node is a worker only: it serves /health, /ready and /metrics.')
     else print(`  API reference          ${running.url}/docs`)
+    if (running.signIn !== undefined) print(`  Dashboard              ${running.signIn}`)
     if (config.processes > 1) print(`  Processes              ${config.processes}`)
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)
@@ -79,7 +80,7 @@ async function runChild(config: Config, log: Log, orders: Orders): Promise<void>
   link.close()
 }
 
-/** What this node does, where the command says otherwise than the variable. */
+/** The role of this node, if the command overrides the variable. */
 function withRole(config: Config, args: readonly string[]): Config {
   const [first = '', ...rest] = args.flatMap((arg) => arg.split('=', 2))
   if (first === '') return config

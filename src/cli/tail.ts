@@ -1,4 +1,4 @@
-// posthorn tail: follows what becomes of notifications, a line a step, until it is stopped.
+// posthorn tail: follows notifications, one line per step, until it is stopped.
 import type { Activity, EventProgress } from '../domain/insight/activity.ts'
 import type { StepType } from '../domain/workflows/workflow.ts'
 import { stepTypes } from '../domain/workflows/workflow.ts'

@@ -1,4 +1,4 @@
-// A command's way to the data: the store opened, brought up to date, and closed whatever happens.
+// A command's access to the data: the store is opened, migrated, and closed whatever happens.
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../main/store.ts'
 import { migrateStore, openStore } from '../main/store.ts'

@@ -1,4 +1,4 @@
-// posthorn workflows: takes workflows to files and back, shows what differs, and begins a new folder.
+// posthorn workflows: writes workflows to files and back, shows differences, and creates a new folder.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -1,13 +1,14 @@
 // Writes changes of the configuration to the audit log, in the transaction that makes them.
 import type { Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { AuditEntry, AuditFacts, Author, Change } from '../domain/operate/audit.ts'
+import type { AuditFacts, Author, Change, KeyedEntry } from '../domain/operate/audit.ts'
 import { chained } from '../domain/operate/audit.ts'
 import { differenceOf } from '../domain/operate/audit-difference.ts'
+import { findAuditKey } from '../store/operate/audit-key.ts'
 import { findAuditHead, insertAuditEntries, lockAuditLog } from '../store/operate/audit-log.ts'
 import type { World } from '../world/world.ts'
 
-/** Called last in its transaction: it takes the lock of the log, after which nothing may be waited for. */
+/** Called last in its transaction: it takes the lock of the log, after which nothing may wait. */
 export async function audit(
   tx: Tx,
   world: World,
@@ -29,11 +30,13 @@ export async function auditAll(
   const at = world.now().toISOString()
   const facts = changes.flatMap((change) => jobFactsFrom(author, change, at) ?? [])
   if (facts.length === 0) return
+  // Created at startup, so that no change waits for it here.
+  const key = await findAuditKey(tx, world.sealer, environment)
   await lockAuditLog(tx, environment)
   let head = await findAuditHead(tx, environment)
-  const entries: AuditEntry[] = []
+  const entries: KeyedEntry[] = []
   for (const one of facts) {
-    const entry = chained(environment.id, head, one)
+    const entry = chained(environment.id, head, one, key)
     entries.push(entry)
     head = entry
   }

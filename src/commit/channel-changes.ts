@@ -33,7 +33,7 @@ export async function channelChanges(
     const ofProvider = integrations.filter((integration) => integration.providerId === providerId)
     const { integrationIdentifier: identifier, credentials } = input
     if (identifier === undefined) {
-      // The newest, an active one first; without any the credentials are kept for the first to come.
+      // The newest, an active one first; without any, the credentials are stored for the first one to come.
       const integration = ofProvider.find((candidate) => candidate.active) ?? ofProvider[0]
       return { providerId, integrationId: integration?.id ?? null, credentials }
     }

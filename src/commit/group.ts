@@ -1,6 +1,7 @@
 // Group commit: concurrent single calls of one environment share one transaction.
 
 import { DatabaseUnavailable } from '../db/sql.ts'
+import { bisect } from '../domain/bisect.ts'
 import type { Environment } from '../domain/environment.ts'
 import { Problem } from '../domain/problem.ts'
 
@@ -10,7 +11,7 @@ export interface GroupOptions<Item, Result> {
   readonly atOnceMax?: number
   /** Items with equal keys never share a group: one statement cannot touch a row twice. */
   keyOf(item: Item): string
-  /** Carries out the whole group in one transaction; a Problem in the result belongs to that item alone. */
+  /** Processes the whole group in one transaction; a Problem in the result belongs to that item only. */
   commit(environment: Environment, items: readonly Item[]): Promise<readonly (Result | Problem)[]>
 }
 
@@ -92,26 +93,35 @@ async function commitGroup<Item, Result>(
   environment: Environment,
   group: readonly Waiting<Item, Result>[],
 ): Promise<void> {
+  const open = new Set(group)
+  const together = async (waiting: readonly Waiting<Item, Result>[]): Promise<void> => {
+    const items = waiting.map(({ item }) => item)
+    settle(waiting, await options.commit(environment, items))
+    for (const one of waiting) open.delete(one)
+  }
+  const isOfAll = (error: unknown): boolean => error instanceof DatabaseUnavailable
+  const culprit = async (waiting: Waiting<Item, Result>, error: unknown): Promise<void> => {
+    waiting.reject(error)
+    open.delete(waiting)
+  }
   try {
-    const results = await options.commit(
-      environment,
-      group.map((waiting) => waiting.item),
-    )
-    for (const [index, waiting] of group.entries()) {
-      const result = results[index]
-      if (result instanceof Problem || result === undefined) {
-        waiting.reject(result ?? new Error('The group commit returned no result for this request'))
-      } else waiting.resolve(result)
-    }
+    await bisect(group, { together, isOfAll, culprit })
   } catch (error) {
-    if (group.length === 1 || (error instanceof DatabaseUnavailable && !error.busy)) {
-      for (const waiting of group) waiting.reject(error)
-    } else if (error instanceof DatabaseUnavailable) await commitEach(options, environment, group)
-    else {
-      const middle = group.length >> 1
-      await commitGroup(options, environment, group.slice(0, middle))
-      await commitGroup(options, environment, group.slice(middle))
-    }
+    const isBusy = error instanceof DatabaseUnavailable && error.busy
+    if (isBusy && open.size > 1) await commitEach(options, environment, [...open])
+    else for (const waiting of open) waiting.reject(error)
+  }
+}
+
+function settle<Item, Result>(
+  group: readonly Waiting<Item, Result>[],
+  results: readonly (Result | Problem | undefined)[],
+): void {
+  for (const [index, waiting] of group.entries()) {
+    const result = results[index]
+    if (result instanceof Problem || result === undefined) {
+      waiting.reject(result ?? new Error('The group commit returned no result for this request'))
+    } else waiting.resolve(result)
   }
 }
 

@@ -3,14 +3,14 @@ import { createRequire } from 'node:module'
 import type { RE2JS as Engine } from 're2js'
 import { translated } from './pattern-translation.ts'
 
-/** A thousand characters that are each spelled out: what compiling and matching takes grows with it. */
+/** A thousand characters that are each spelled out: the cost of compiling and matching grows with it. */
 export const patternSizeMax = 2_000
 
 /** Loaded with the first pattern: most installations have none. */
 const load = createRequire(import.meta.url)
 let engine: typeof Engine | undefined
 
-/** To be called where nothing can end it halfway. */
+/** To be called where nothing can interrupt it. */
 export function loadLinearEngine(): void {
   engine ??= (load('re2js') as { RE2JS: typeof Engine }).RE2JS
 }
@@ -21,8 +21,8 @@ export interface LinearPattern {
 }
 
 /**
- * Undefined where it needs what no such engine has: looking ahead or behind, or repeating what a group matched. Or where it
- * becomes larger than `sizeMax`.
+ * Undefined if it needs what no such engine has: lookahead, lookbehind, or backreferences. Or if it becomes larger than
+ * `sizeMax`.
  */
 export function linearPattern(pattern: string, sizeMax = patternSizeMax): LinearPattern | undefined {
   loadLinearEngine()

@@ -1,4 +1,5 @@
-// The transaction of one call: a repeat with the same idempotency key gets the first answer, and nothing runs twice.
+// The transaction of one request: a repeat with the same idempotency key gets the first response, and nothing runs
+// twice.
 
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
@@ -23,8 +24,9 @@ export async function once<Body>(
 }
 
 /**
- * The same for work that is too long for one transaction: a page in each, and the answer with the last. Every page sees how far
- * those before it came. What was done is not undone when a later page fails; a repeat goes on with the rest.
+ * The same for work that is too long for one transaction: one page in each, and the response with the last. Every page
+ * sees the progress of those before it. Completed pages are not undone when a later one fails; a repeat continues with
+ * the rest.
  */
 export async function onceInPages<Body, State>(
   db: Db,

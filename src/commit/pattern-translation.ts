@@ -24,8 +24,8 @@ const notLineEnd = '[^\\n\\r\\x{2028}\\x{2029}]'
 class Untranslatable extends Error {}
 
 /**
- * Undefined for what has no counterpart: looking ahead or behind, repeating what a group matched, properties of which the
- * names differ. The pattern must be one that JavaScript takes with the flag `u`, under which every escape has a meaning.
+ * Undefined for what has no counterpart: lookahead, lookbehind, backreferences, properties whose names differ. The
+ * pattern must be one that JavaScript accepts with the flag `u`, under which every escape has a meaning.
  */
 export function translated(pattern: string): Translation | undefined {
   try {
@@ -93,7 +93,7 @@ class Translator {
     return { text: isSet ? `[${text}]` : text, size }
   }
 
-  /** Which groups there are and what they are called is of no use: nothing is asked but whether all matches. */
+  /** The groups and their names are not needed: the only question is whether all matches. */
   #group(): Translation {
     if (this.#takes('?') && !this.#takes(':') && this.#matches(/<[^=!>][^>]*>/y) === undefined)
       throw new Untranslatable()
@@ -121,7 +121,7 @@ class Translator {
       const piece = this.#character(true)
       pieces.push(piece.text)
       size += piece.size
-      // A minus at the beginning or the end, or beside a set, is itself; between two characters it makes a range.
+      // A minus at the beginning or the end, or next to a set, is literal; between two characters it makes a range.
       if (piece.isSet || !this.#pattern.startsWith('-', this.#at) || this.#pattern[this.#at + 1] === ']') continue
       this.#at += 1
       pieces.push('-', this.#character(true).text)
@@ -163,7 +163,7 @@ class Translator {
     if (this.#matches(/0(?!\d)/y) !== undefined) return 0
     const [sign] = this.#matches(/[tnvfr]/y) ?? []
     if (sign !== undefined) return { t: 9, n: 10, v: 11, f: 12, r: 13 }[sign] ?? 0
-    // Signs of the syntax stand for themselves; anything else repeats what a group matched.
+    // Syntax characters are literal; anything else is a backreference.
     const [itself] = this.#matches(/[\^$\\.*+?()[\]{}|/-]/y) ?? []
     if (itself === undefined) throw new Untranslatable()
     return itself.charCodeAt(0)

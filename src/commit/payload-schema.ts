@@ -10,9 +10,12 @@ import { isOutOfTime, withinTime } from './within-time.ts'
 export type PayloadSchema =
   | {
       readonly ok: true
-      /** What is wrong with a payload, each message naming the member; where nothing is, it has got the schema's defaults. */
+      /**
+       * What is wrong with a payload, each message naming the field; if nothing is, the schema's defaults were filled
+       * in.
+       */
       check(payload: Record<string, unknown>): string[]
-      /** Patterns that may take as long as their time limit lets them, by their places: none that is saved now. */
+      /** Patterns that may take as long as their time limit allows, by their paths: none that is saved now. */
       readonly slowPatterns: readonly string[]
       /** Whether a check may take its time; others take some microseconds. */
       readonly isPlain: boolean
@@ -20,23 +23,28 @@ export type PayloadSchema =
   | {
       readonly ok: false
       readonly message: string
-      /** Where in the schema, as `properties.total`; empty when it is the schema as a whole. */
+      /** The path in the schema, as `properties.total`; empty for the schema as a whole. */
       readonly path: string
       /** It took too long: on another day it may not. */
       readonly isOutOfTime?: true
     }
 
-/** Fits hundreds of members. What it is compiled to is some ten times as large, and is kept for every version in use. */
+/** Allows hundreds of fields. The compiled form is some ten times as large, and is cached for every version in use. */
 export const payloadSchemaBytesMax = 64 * 1024
+/**
+ * Objects within it that are schemas, or maps of them. Each costs some 0.2 ms of compiling, in one piece, whenever a node meets
+ * the version for the first time.
+ */
+export const payloadSchemaPartsMax = 500
 /** A payload can be invalid in a thousand places; the first few errors are enough to fix it. */
 const messagesMax = 20
 /** A value of the schema is repeated in a message up to here. */
 const wordsMax = 200
-/** A hundred times what the largest sensible schema takes. */
+/** A hundred times what the largest sensible schema needs. */
 const compileTimeMaxMs = 1_000
 /** For patterns that can take exponential time: short enough not to delay other requests. */
 const slowCheckTimeMaxMs = 50
-/** For all others: ten times what the largest payload takes. Only schemas that double themselves come so far. */
+/** For all others: ten times what the largest payload needs. Only schemas that double themselves get this far. */
 const checkTimeMaxMs = 200
 /** What all patterns of a schema become, in instructions. */
 const patternsSizeMax = 20_000
@@ -54,7 +62,7 @@ const options: Options = {
   inlineRefs: false,
 }
 
-/** The patterns of one schema: those that stand where the validator reads one, and no others. */
+/** The patterns of one schema: those at positions where the validator reads one, and no others. */
 class Patterns {
   /** What the linear engine cannot read is matched as ever, within the time of a check. */
   readonly slow = new Set<string>()
@@ -99,7 +107,7 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
     // Not within the time of anything: half of it would stay for good.
     if (!isPlain) loadLinearEngine()
     const patterns = new Patterns()
-    // An engine of its own: what it keeps of a schema goes with the schema.
+    // A separate engine: what it caches for a schema is freed with the schema.
     const engine = new Engine({ ...options, meta: false, validateSchema: false, code: { regExp: patterns.regExp } })
     formats.default(engine)
     engine.addFormat('email', isEmail)
@@ -109,6 +117,19 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
   } catch (error) {
     return whyNot(schema, error)
   }
+}
+
+/** Stops counting when there are more than allowed. Values that are compared with count as well: a member may have any name. */
+export function payloadSchemaParts(schema: unknown): number {
+  const open = [schema]
+  let parts = 0
+  while (open.length > 0 && parts <= payloadSchemaPartsMax) {
+    const one = open.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (!Array.isArray(one)) parts += 1
+    open.push(...Object.values(one))
+  }
+  return parts
 }
 
 function draftOf(named: unknown): keyof typeof drafts | undefined {
@@ -162,7 +183,7 @@ function isPlainSchema(schema: object): boolean {
   return text.length <= plainLengthMax && !costlyKeywords.test(text)
 }
 
-/** Where patterns stand. A `pattern` that is data, not a keyword, is treated as one too. */
+/** Where patterns are. A `pattern` that is data, not a keyword, is treated as one too. */
 function placesOf(schema: object, patterns: ReadonlySet<string>): string[] {
   return patterns.size === 0
     ? []

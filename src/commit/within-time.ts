@@ -1,4 +1,4 @@
-// Work that is ended where it stands when its time is over: a pattern, or a schema that doubles itself, need never end on its own.
+// Work that is interrupted when its time is over: a pattern, or a schema that doubles itself, may never end by itself.
 import { createContext, Script } from 'node:vm'
 
 const stage = createContext({ work: undefined as unknown })
@@ -10,7 +10,7 @@ const shareMin = 0.5
 const shareLeast = 0.05
 const attemptsMax = 3
 
-/** The work may be begun several times. Throws what `isOutOfTime` knows. */
+/** The work may be started several times. Throws an error that `isOutOfTime` recognises. */
 export function withinTime<Result>(timeoutMs: number, work: () => Result, cpuMs = processMs): Result {
   let limitMs = timeoutMs
   for (let attempt = 1; ; attempt += 1) {

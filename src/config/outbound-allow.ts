@@ -1,4 +1,5 @@
-// The entries of POSTHORN_OUTBOUND_ALLOW: what may be reached although it is private, by which scheme and port, and for whom.
+// The entries of POSTHORN_OUTBOUND_ALLOW: which private addresses may be reached, with which scheme and port, and for
+// whom.
 import { isIP } from 'node:net'
 import { list } from './values.ts'
 
@@ -44,7 +45,7 @@ function isHostOrNetwork(host: string): boolean {
   return rest.length === 0 && /^\d{1,3}$/.test(bits ?? '0') && Number(bits ?? 0) <= (family === 4 ? 32 : 128)
 }
 
-/** What an entry opens beyond what whoever wrote it may have meant. */
+/** What an entry opens beyond what its author may have meant. */
 export function allowWarnings(entries: readonly AllowEntry[]): string[] {
   return entries
     .filter(({ way, accountsOnly }) => way === undefined && !accountsOnly)

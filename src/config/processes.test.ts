@@ -64,7 +64,10 @@ test('a pool that leaves a process fewer than three connections is refused with 
 
 test('a pool, or a number of processes, that the embedded database cannot hold is refused; a server may hold it', () => {
   const large = { POSTHORN_PROCESSES: '4', POSTHORN_DATABASE_POOL_SIZE: '53' }
-  assert.match(refusal(large), /^POSTHORN_DATABASE_POOL_SIZE must be at most 52 for 4 processes .*takes 60 connections/)
+  assert.match(
+    refusal(large),
+    /^POSTHORN_DATABASE_POOL_SIZE must be at most 52 for 4 processes .*allows 60 connections/,
+  )
   assert.equal(poolOf({ ...large, DATABASE_URL }), 53)
   assert.match(refusal({ POSTHORN_PROCESSES: '15' }), /^POSTHORN_PROCESSES must be at most 14, not 15: /)
   assert.equal(refusal({ POSTHORN_PROCESSES: '14' }), 'none')

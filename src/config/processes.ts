@@ -47,12 +47,12 @@ export function connectionsFor(processes: number, usual: number, isEmbedded: boo
 /** Each process listens on one more. */
 const embeddedMost = (processes: number): number => embeddedConnectionsMax - embeddedConnectionsSpare - processes
 
-/** This process's share, counted from 1; the first ones have one more where it does not come out even. */
+/** This process's share, counted from 1; the first ones have one more if it cannot be divided evenly. */
 export function connectionShare(total: number, processes: number, number: number): number {
   return Math.floor(total / processes) + (number <= total % processes ? 1 : 0)
 }
 
-/** What is wrong with settings that are right by themselves. One process is what it always was. */
+/** What is wrong with settings that are valid individually. A single process behaves as before. */
 export function processMistakes(config: Readonly<Record<string, unknown>>): string[] {
   const processes = config['processes'] as number
   const connections = config['databasePoolSize'] as number

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 /** A host name, perhaps with a dot or a star before it. */
 const hostPattern = /^(\*?\.)?(?!-)[a-z0-9_-][a-z0-9._-]{0,252}$/i
 
-/** Nothing of what was given is repeated: any part of it may be the password, in the wrong place. */
+/** No part of the value is repeated: any of it may be the password, in the wrong place. */
 export function proxyUrl(value: string): string {
   // Many write it without the scheme, as curl lets them.
   const given = value.includes('://') ? value : `http://${value}`

@@ -6,7 +6,10 @@ const secretLengthMax = 64 * 1024
 
 export const fileVariable = (variable: string): string => `${variable}_FILE`
 
-/** What the file holds, without the line break at its end. Throws a sentence; nothing of the content is repeated. */
+/**
+ * The content of the file, without the line break at its end. Throws an error message; no part of the content is
+ * repeated.
+ */
 export function secretIn(path: string): string {
   let content: string
   try {

@@ -8,6 +8,7 @@ export interface SecurityConfig {
   readonly trustedProxies: readonly string[]
   readonly metricsKey: string | undefined
   readonly docs: 'on' | 'off'
+  readonly dashboard: 'on' | 'off'
 }
 
 export const securitySettings = {
@@ -46,6 +47,13 @@ export const securitySettings = {
   docs: {
     variable: 'POSTHORN_DOCS',
     meaning: 'Whether `/docs` and `/openapi.json` are served: `on` or `off`.',
+    shownDefault: 'on',
+    defaultValue: 'on' as const,
+    read: oneOf('on', 'off'),
+  },
+  dashboard: {
+    variable: 'POSTHORN_DASHBOARD',
+    meaning: 'Whether the dashboard is served: `on` or `off`. With `off`, `npm start` does not build it either.',
     shownDefault: 'on',
     defaultValue: 'on' as const,
     read: oneOf('on', 'off'),

@@ -16,7 +16,7 @@ export interface OperatorMail {
 
 const smtpParameters = ['from', 'senderName', 'requireTls', 'ignoreTls', 'rejectUnauthorized']
 
-/** Nothing of what was given is repeated: any part of it may be the password, in the wrong place. */
+/** No part of the value is repeated: any of it may be the password, in the wrong place. */
 export function smtpUrl(value: string): OperatorMail {
   if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
     throw new Error('must be a URL such as smtp://user:password@host:587?from=hello@example.com')

@@ -24,7 +24,7 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   }
 }
 
-/** A value, or `off`. What counts in days is not switched off by 0: that might as well mean that nothing is kept. */
+/** A value, or `off`. A number of days is not switched off by 0: that could also mean that nothing is kept. */
 export function orOff<Value>(read: (value: string) => Value): (value: string) => Value | 'off' {
   return (value) => {
     if (value === 'off') return value
@@ -50,9 +50,18 @@ export function apiKey(value: string): string {
   return value
 }
 
+/** One key, or two during a rotation, separated by white space: both open the environment, and commands show the first. */
+export function apiKeys(value: string): readonly string[] {
+  const keys = value.trim().split(/\s+/).map(apiKey)
+  if (keys.length > 2)
+    throw new Error('must hold one key, or two separated by white space while one replaces the other')
+  if (new Set(keys).size < keys.length) throw new Error('must not hold the same key twice')
+  return keys
+}
+
 export function encryptionKey(value: string): Buffer {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex')
-  // The pattern first: Buffer.from skips what is no base64 and would make a key of a typing mistake.
+  // The pattern first: Buffer.from skips what is not base64 and would make a key out of a typo.
   const key = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0)
   if (key.length !== encryptionKeyBytes) {
     throw new Error(

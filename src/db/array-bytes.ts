@@ -13,8 +13,8 @@ const uuidLength = 36
 const jsonbVersion = 1
 
 /**
- * The types of a statement's lists, by the place of the parameter: each list stands before its type. One that stands there
- * otherwise too has none: which of them the server takes it for is up to what it reads first.
+ * The types of a statement's lists, by the position of the parameter: each list is followed by its type. A parameter
+ * that is also used without one has none: which type the server infers depends on what it reads first.
  */
 export function listTypesIn(text: string): ReadonlyMap<number, ListType> {
   const found = new Map<number, string | undefined>()
@@ -26,7 +26,7 @@ export function listTypesIn(text: string): ReadonlyMap<number, ListType> {
   return new Map(lists)
 }
 
-/** Undefined where an element is not what its type wants: as text, the server says what it is. */
+/** Undefined if an element does not match its type: sent as text, the server reports what it is. */
 export function arrayBytes(values: readonly unknown[], type: ListType): Buffer | undefined {
   if (values.length === 0) return undefined
   if (type === 'bytea') return byteArray(values)
@@ -119,7 +119,7 @@ function textArray(values: readonly unknown[], type: ListType): Buffer | undefin
       at += 1
     }
     const text = values[place] as string
-    // As many bytes as letters: nothing but ASCII, for which the short way will do.
+    // As many bytes as characters: only ASCII, for which the short way will do.
     at += bytes.write(text, at, length, length === text.length ? 'latin1' : 'utf8')
   }
   writeHead(bytes, type, values.length, hasNulls)

@@ -1,4 +1,5 @@
-// Arrays as PostgreSQL reads them. The driver's own way asks every element three questions and writes dates in local time.
+// Arrays as PostgreSQL reads them. The driver's own way checks every element three times and writes dates in local
+// time.
 
 /** One array, for one parameter or for an element of an array of arrays. */
 export function arrayText(values: readonly unknown[]): string {

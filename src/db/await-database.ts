@@ -1,11 +1,11 @@
-// Waits at start until the database answers, with back-off, and refuses one that Posthorn cannot work with.
+// Waits at startup until the database responds, with back-off, and refuses one that Posthorn cannot work with.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../world/log.ts'
 import type { Sql } from './sql.ts'
 import { DatabaseUnavailable, sql } from './sql.ts'
 
 export interface Wait {
-  /** What to call the database in messages: never the whole address, which holds a password. */
+  /** The name of the database in messages: never the whole URL, which contains a password. */
   readonly name: string
   readonly waitMs: number
   readonly log: Log
@@ -56,7 +56,7 @@ export async function awaitDatabase(db: Sql, wait: Wait): Promise<void> {
   }
 }
 
-/** PgBouncer's words for what a server takes and a pooler does not: waiting does not help. */
+/** PgBouncer's message for what a server accepts and a pooler does not: waiting does not help. */
 function hiddenPooler(name: string, reason: string, cause: unknown): UnusableDatabase {
   const advice = 'If it runs in transaction mode, set POSTHORN_DATABASE_POOLER=transaction.'
   return new UnusableDatabase(`The database ${name} is reached through a pooler (${reason}). ${advice}`, cause)

@@ -41,7 +41,7 @@ export interface PoolUsage {
 
 /** A caller waits this long for a free or new connection before it gets 503. */
 const connectTimeoutMs = 3_000
-/** Below this an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
+/** Up to this number an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
 const idleTimeoutMs = 60_000
 /** How often work is tried that loses to deadlocks or serialisation conflicts. */
 const transactionTries = 3
@@ -87,7 +87,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
-  // It travels with the first statement. Whoever refuses it works without.
+  // It is sent with the first statement. A server that rejects it works without.
   if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
   const alone = hasPooler
     ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
@@ -135,12 +135,17 @@ function parameterOf(value: unknown, type: ListType | undefined): unknown {
   return (type === undefined ? undefined : arrayBytes(value, type)) ?? arrayText(value)
 }
 
-/** By name: of prepared statements there are so many as there are kinds of batches, and their texts are long. */
-const listTypes = new Map<string, ReadonlyMap<number, ListType>>()
+/**
+ * By name: of prepared statements there are so many as there are kinds of batches, and their texts are long. A name says all of
+ * a text but whose clock it goes by; where a process has nodes with different ones, the length tells them apart.
+ */
+const listTypes = new Map<string, { readonly length: number; readonly types: ReadonlyMap<number, ListType> }>()
 
 function listTypesOf(name: string, text: string): ReadonlyMap<number, ListType> {
-  const types = listTypes.get(name) ?? listTypesIn(text)
-  listTypes.set(name, types)
+  const known = listTypes.get(name)
+  if (known?.length === text.length) return known.types
+  const types = listTypesIn(text)
+  listTypes.set(name, { length: text.length, types })
   return types
 }
 
@@ -159,7 +164,7 @@ function runnerOf(query: (statement: Statement) => Promise<pg.QueryResult>): Sql
   }
 }
 
-/** Runs the work again when it lost a deadlock or a serialisation conflict: nothing of it was kept. */
+/** Runs the work again if it lost a deadlock or a serialisation conflict: nothing of it was committed. */
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -178,8 +183,8 @@ const statementsOn = (client: pg.PoolClient, way: Way) => (statement: Statement)
 }
 
 /**
- * The cheapest way to give one statement its timeouts where the session is not ours: three messages in one trip. They are
- * sent without waiting, so those of another statement on this connection cannot come in between.
+ * The cheapest way to give one statement its timeouts if the session is not ours: three messages in one round trip.
+ * They are sent without waiting, so those of another statement on this connection cannot come in between.
  */
 async function inOwnTransaction(client: pg.PoolClient, way: Way, statement: Statement): Promise<pg.QueryResult> {
   const [begun, answered, committed] = await Promise.allSettled([
@@ -246,7 +251,7 @@ function transactionOnce<Result>(
   })
 }
 
-/** The server said nothing: what the driver reports by itself has no code. */
+/** The server said nothing: errors of the driver itself have no code. */
 function isSilent(error: unknown): boolean {
   const own = error instanceof DatabaseUnavailable ? error.cause : error
   return codeOf(own) === undefined && failureOf(own) !== undefined
@@ -267,7 +272,7 @@ function isLostConflict(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-/** One error for "not available". A server that answers and refuses us is something else: waiting does not help. */
+/** One error for "not available". A server that responds and rejects us is something else: waiting does not help. */
 function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable || isLostConflict(error)) return error
   const failure = failureOf(error)

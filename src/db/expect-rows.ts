@@ -1,11 +1,12 @@
-// A statement that writes all it was given, or nothing: for what was looked up before, and may have changed since.
+// A statement that writes everything it was given, or nothing: for what was looked up before, and may have changed
+// since.
 import { codeOf } from './failure.ts'
 import type { Statement } from './sql.ts'
 import { sql } from './sql.ts'
 
 /**
- * The answer of a statement whose named parts together return so many rows; with any other number, nothing of it is kept.
- * `also` is a column that it answers as well.
+ * The result of a statement whose named parts together return this many rows; with any other number, nothing is
+ * written. `also` is a column that it returns as well.
  */
 export function expectRows(parts: readonly Statement[], expected: number, also?: Statement): Statement {
   const counts = parts.map((part) => sql`(select count(*) from ${part})`)

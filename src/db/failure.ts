@@ -1,14 +1,18 @@
-// What kind of failure an error of the database is, by its code or the driver's words: judged here and nowhere else.
+// The kind of a database error, by its code or the driver's message: classified here and nowhere else.
 import { DatabaseUnavailable } from './sql.ts'
 
 /**
- * `connection`: there is none, or it was lost. `timeout`: a statement, a lock or an answer took too long. `resources`: out of
- * memory, connections or disk space, an I/O error, or read-only after a failover. `conflict`: the loser of a deadlock or of a
- * serialisation conflict; nothing of it was kept. `refused`: the server answers and does not let us in.
+ * `connection`: there is none, or it was lost. `timeout`: a statement, a lock or a response took too long. `resources`:
+ * out of memory, connections or disk space, an I/O error, or read-only after a failover. `conflict`: the loser of a
+ * deadlock or of a serialisation conflict; nothing was committed. `refused`: the server responds and does not let us
+ * in.
  */
 export type Failure = 'connection' | 'timeout' | 'resources' | 'conflict' | 'refused'
 
-/** SQLSTATE codes that mean something else than the rest of their class, or whose class holds mistakes as well. */
+/**
+ * SQLSTATE codes that mean something else than the rest of their class, or whose class contains programming errors as
+ * well.
+ */
 const byCode: Readonly<Record<string, Failure>> = {
   '57014': 'timeout', // query_canceled: the statement timeout, or an operator
   '55P03': 'timeout', // lock_not_available: the lock timeout
@@ -29,7 +33,7 @@ const byClass: Readonly<Record<string, Failure>> = {
   '58': 'resources', // I/O errors of the server
 }
 
-/** Node's names for what the operating system says. */
+/** Node's names for errors of the operating system. */
 const connectionErrors = /^(E(CONN|HOST|NET|ADDRNOTAVAIL|PIPE|NOTFOUND|NOTCONN|PROTO)|EAI_)/
 const resourceErrors = /^E(NOSPC|DQUOT|IO|ROFS|MFILE|NFILE|NOMEM|NOBUFS)$/
 
@@ -60,8 +64,8 @@ export function failureOf(error: unknown, depth = 0): Failure | undefined {
 }
 
 /**
- * True when an error says nothing about the work that met it: connections, timeouts, disks, failovers, deadlocks. Such work
- * is tried again and never counted as failed. False for wrong data and for bugs.
+ * True if an error says nothing about the work that met it: connections, timeouts, disks, failovers, deadlocks. Such
+ * work is retried and never counted as failed. False for invalid data and for bugs.
  */
 export function isInfrastructureError(error: unknown): boolean {
   return failureOf(error) !== undefined

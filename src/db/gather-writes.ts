@@ -4,7 +4,7 @@ import type pg from 'pg'
 
 const gathering = new WeakSet<Writable>()
 
-/** Called before each statement. What is written until the end of this turn goes out together. */
+/** Called before each statement. What is written until the end of this turn is sent together. */
 export function gatherWrites(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection
   if (gathering.has(stream)) return

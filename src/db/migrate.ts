@@ -11,7 +11,7 @@ export interface Migration {
   readonly checksum: string
 }
 
-/** The database and the code do not fit together; the message says what to do. */
+/** The database and the code do not match; the message says what to do. */
 export class MigrationError extends Error {
   constructor(message: string) {
     super(message)

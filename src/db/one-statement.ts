@@ -13,8 +13,8 @@ export interface Part {
 }
 
 /**
- * All parts see what was there before any of them, and each other only by what they return. Prepared: the text depends on
- * the parts alone.
+ * All parts see what existed before any of them, and each other only through what they return. Prepared: the text
+ * depends only on the parts.
  */
 export function oneStatement(parts: readonly Part[], answer: Statement = sql`select`): Statement {
   if (parts.length === 0) throw new Error('A statement must have at least one part')

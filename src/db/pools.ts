@@ -6,7 +6,7 @@ import { connect } from './connect.ts'
 export interface Pools {
   /** Requests, and the worker's reading and deciding. */
   readonly db: Database
-  /** What providers answered, and the marks of calls that are about to be made. */
+  /** Provider responses, and the marks of calls that are about to be made. */
   readonly outcomesDb: Database
   /** That this node lives. */
   readonly heartbeatDb: Database
@@ -21,7 +21,10 @@ export type PoolsUsage = Readonly<Partial<Record<PoolName, PoolUsage>>>
 /** Two: a commit that waits for its disk does not keep the next batch of outcomes from being sent. */
 const outcomeConnections = 2
 const heartbeatConnections = 1
-/** A heartbeat that takes longer is none: a silent connection is replaced well before the others take this node for dead. */
+/**
+ * A heartbeat that takes longer is useless: a silent connection is replaced well before the others consider this node
+ * dead.
+ */
 const heartbeatTimeoutMs = 3_000
 const heartbeatSilenceMs = 500
 /** Below this many in all, outcomes have one connection: the general pool needs the other more. */
@@ -35,7 +38,7 @@ export function poolSizes(total: number): Readonly<Record<PoolName, number>> {
   return { general: total - outcomes - heartbeatConnections, outcomes, heartbeat: heartbeatConnections }
 }
 
-/** A pool opens connections as they are asked for: what is reserved costs nothing while it is not used. */
+/** A pool opens connections on demand: what is reserved costs nothing while it is not used. */
 export function openPools(connection: Connection, { poolSize, ...options }: PoolOptions): Pools {
   const sizes = poolSizes(poolSize)
   const db = connect(connection, { ...options, poolSize: sizes.general })
@@ -58,7 +61,7 @@ export function openPools(connection: Connection, { poolSize, ...options }: Pool
   }
 }
 
-/** For a node that answers requests only, and for commands: one pool of all connections, whatever it is asked for. */
+/** For a node that only serves requests, and for commands: one pool of all connections, for everything. */
 export function openOnePool(connection: Connection, options: PoolOptions): Pools {
   const db = connect(connection, options)
   return { db, outcomesDb: db, heartbeatDb: db, usage: () => ({ general: db.usage() }), close: () => db.close() }

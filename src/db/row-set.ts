@@ -1,4 +1,4 @@
-// Rows for one insert: columns that are usually the same in all of them are said once, the others as arrays to unnest.
+// Rows for one insert: columns that usually have the same value are passed once, the others as arrays to unnest.
 import type { Statement } from './sql.ts'
 import { listed, sql, valueBetween } from './sql.ts'
 
@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly name: Statement
   /** Of one value. */
   readonly type: Statement
-  /** What an element of the array is written as, where that is not the type itself: arrays of arrays would be flattened. */
+  /** The type of an array element, if that is not the type itself: arrays of arrays would be flattened. */
   readonly writtenAs?: Statement
   /** Of most batches: it is then said once, if all columns of this kind are the same. */
   readonly isUsuallySame?: true
@@ -58,7 +58,7 @@ export function rowSet<Row>(
 }
 
 interface ColumnTexts {
-  /** What follows a value that is said once. */
+  /** What follows a value that is passed once. */
   readonly asOne: string
   /** What follows the list of values. */
   readonly asList: string
@@ -83,10 +83,10 @@ function textsOf<Row>(column: Column<Row>): ColumnTexts {
 }
 
 /**
- * For an update that gives each row its own values: where its id stands among `ids`, as `at`, by which the other lists are
- * read. A join with the lists would leave it to the planner, who takes them for ten rows and compares all with all: the
- * statement that records 200 outcomes took 48 ms with it, and takes 25 without. `offset 0` keeps it from being looked for
- * once a column.
+ * For an update that gives each row its own values: the position of its id among `ids`, as `at`, by which the other
+ * lists are read. A join with the lists would be left to the planner, which estimates ten rows and compares all with
+ * all: the statement that records 200 outcomes took 48 ms with it, and takes 25 without. `offset 0` keeps it from being
+ * evaluated once per column.
  */
 export function placeIn(ids: readonly string[], id: Statement): Statement {
   return sql`(select array_position(${ids}::uuid[], ${id}) as at offset 0) as place`

@@ -1,4 +1,4 @@
-// A connection of our own beside the pool, which hears notifications for as long as it lives.
+// A separate connection outside the pool, which receives notifications for as long as it exists.
 import pg from 'pg'
 import type { Connection } from './connect.ts'
 import { connectionSettings, keepAliveMs, serverKeepAlive } from './connect.ts'
@@ -6,7 +6,7 @@ import { connectionSettings, keepAliveMs, serverKeepAlive } from './connect.ts'
 export interface Session {
   /** Rejects when the server does not answer. */
   check(): Promise<void>
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is gone, for any reason. */
   readonly lost: Promise<void>
   close(): Promise<void>
 }

@@ -4,11 +4,14 @@
 export interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Set for hot statements only: the server keeps their plan. Never for JSON or LIKE filters, whose plan depends on the value. */
+  /**
+   * Set for hot statements only: the server caches their plan. Never for JSON or LIKE filters, whose plan depends on
+   * the value.
+   */
   readonly name?: string
 }
 
-/** What can stand between `${` and `}`: another statement is spliced in, everything else becomes a parameter. */
+/** What can be between `${` and `}`: another statement is spliced in, everything else becomes a parameter. */
 class Fragment implements Statement {
   readonly strings: readonly string[]
   readonly parts: readonly unknown[]
@@ -136,7 +139,7 @@ export interface Sql {
   run(statement: Statement): Promise<number>
 }
 
-/** A transaction. The mark makes it impossible to hand a plain connection to a function that writes. */
+/** A transaction. The mark makes it impossible to pass a plain connection to a function that writes. */
 export interface Tx extends Sql {
   readonly inTransaction: true
 }

@@ -9,7 +9,7 @@ const secondsEnd = 19
 /** Fractions as far as a Date has them. */
 const fractionDigits = 3
 
-/** `2026-01-02 03:04:05.678901+00`, as a server in UTC writes them all; every other form takes the long way. */
+/** `2026-01-02 03:04:05.678901+00`, as a server in UTC writes all of them; every other format takes the long way. */
 export function timestampOfRow(text: string): Date {
   const zoneAt = text.length - 3
   if (zoneAt < secondsEnd || !text.endsWith('+00') || text[4] !== '-' || text[10] !== ' ') return readAny(text)
@@ -25,7 +25,7 @@ export function timestampOfRow(text: string): Date {
     const to = Math.min(zoneAt, from + fractionDigits)
     milliseconds = digits(text, from, to) * 10 ** (fractionDigits - (to - from))
   }
-  // What is no number where one is due makes the sum none; years before 100 are other ones to Date.UTC.
+  // A character that is not a digit makes the sum NaN; Date.UTC treats years before 100 differently.
   const sum = year + month + day + hour + minute + second + milliseconds
   if (Number.isNaN(sum) || year < 100) return readAny(text)
   return new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds))

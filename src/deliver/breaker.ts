@@ -1,4 +1,4 @@
-// Circuit breakers: an integration whose provider fails again and again is left alone for a while, then asked once.
+// Circuit breakers: an integration whose provider fails repeatedly is not called for a while, then tried once.
 
 /** Failures one after another that open it: more than a hiccup, and found out before many messages have paid for it. */
 const failuresToOpen = 5
@@ -7,11 +7,11 @@ const firstOpenMs = 2_000
 const openMsMax = 60_000
 
 export interface Breaker {
-  /** What came of a call. */
+  /** The result of a call. */
   note(failed: boolean, now: Date): void
   /** `open`: no call may begin. `half-open`: one may, to find out. */
   state(now: Date): 'closed' | 'open' | 'half-open'
-  /** Since when the provider is taken to be down, and when it is asked again. Undefined while the breaker is closed. */
+  /** Since when the provider is considered down, and when it is tried again. Undefined while the breaker is closed. */
   down(): { readonly since: Date; readonly until: Date } | undefined
 }
 

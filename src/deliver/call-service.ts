@@ -11,18 +11,18 @@ import type { OutboundAnswer, World } from '../world/world.ts'
 
 export type CallOutcome =
   | { readonly kind: 'answered'; readonly facts: CallFacts; readonly result: CallResult }
-  /** Perhaps it did something, perhaps not: it is called again under the same key, by which it knows a repeat. */
+  /** It may have done something or not: it is called again with the same key, by which it recognises a repeat. */
   | { readonly kind: 'busy'; readonly facts: CallFacts; readonly retryAfterMs?: number }
   | { readonly kind: 'failed'; readonly facts: CallFacts }
 
-/** What the activity shows of an answer, or of its absence. */
+/** What the activity shows about a response, or its absence. */
 export interface CallFacts {
   readonly status?: number
   readonly answer?: string
   readonly message?: string
 }
 
-/** What is asked of whom. */
+/** What is requested from whom. */
 export type Asked = Pick<CallOut, 'url' | 'method' | 'headers' | 'body' | 'timeoutMs'>
 
 export interface ServiceCall {
@@ -77,7 +77,7 @@ function shownAnswer(body: string, call: Asked): string {
   return storable(shown, shownBytesMax)
 }
 
-/** The longest first: what lies within another must not leave the rest of it standing. */
+/** The longest first: replacing a part must not leave the rest of a longer one. */
 function secretsOf({ url, headers }: Asked): string[] {
   const sent = Object.values(headers).flatMap((value) => [value, value.split(' ').at(-1) ?? ''])
   const all = [...sent, ...querySecrets(url)].flatMap(spellings)
@@ -93,7 +93,7 @@ function querySecrets(address: string): string[] {
   return [address, href, `${pathname}${search}`, search, search.slice(1), ...values, ...searchParams.values()]
 }
 
-/** As it is, and as it stands in JSON, where some write slashes with an escape. */
+/** As it is, and as it appears in JSON, where some escape slashes. */
 function spellings(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1)
   return [secret, inJson, inJson.replaceAll('/', '\\/')]

@@ -1,7 +1,7 @@
-// How many calls to one account may be under way at once: more while its answers stay quick, fewer when it asks for less.
+// How many concurrent calls one account may have: more while its responses stay fast, fewer when it asks for less.
 
 export interface CallWindow {
-  /** `max`: what the provider takes at the most. */
+  /** `max`: the maximum that the provider accepts. */
   size(max: number): number
   /** A call found no slot: more are wanted than there are. */
   missed(): void
@@ -10,13 +10,13 @@ export interface CallWindow {
 
 export interface EndedCall {
   readonly beganAt: Date
-  /** `slow-down`: it took too much at once (429). `failed`: no connection, no answer in time, an error of its own. */
+  /** `slow-down`: too much at once (429). `failed`: no connection, no response in time, a server error. */
   readonly ending: 'answered' | 'slow-down' | 'failed'
-  /** What a busy process of ours may have added before it read the answer. */
+  /** The latency that a busy process of ours may have added before it read the response. */
   readonly ownMs?: number
 }
 
-/** What vendors take from one account without complaint, and what is found out from here. */
+/** What vendors accept from one account without complaint; the limit is explored from here. */
 export const usualCallsMax = 50
 
 /** Answers that take half as long again as the fastest ones did: then calls wait at the provider, and more would wait longer. */
@@ -25,7 +25,7 @@ const slowerRatio = 1.5
 const sameRatios = { min: 0.8, max: 1.25 } as const
 /** While probing a provider that is slow by itself: latency may grow by this much with each doubling. */
 const probingRatio = 1.15
-/** Below this, beside what our own process adds, a difference means nothing. */
+/** Below this, relative to what our own process adds, a difference means nothing. */
 const slowerMs = 20
 /** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
 const failedShare = 1 / 10
@@ -35,7 +35,7 @@ const fastestKeptMs = 60_000
 /** Without a call for so long, whatever was learnt is out of date. */
 const idleMs = 60_000
 
-/** A round: as many answers as there were slots, from calls that all began within it. */
+/** A round: as many responses as there were slots, from calls that all started within it. */
 interface Round {
   readonly sinceMs: number
   readonly latenciesMs: number[]
@@ -69,7 +69,7 @@ class Window implements CallWindow {
     return Math.min(this.#size, max)
   }
 
-  /** What there really was, and one at least, by which calls of before are judged. */
+  /** The actual latency, at least 1, against which earlier calls are compared. */
   get #used(): number {
     return Math.max(1, Math.min(this.#size, this.#max))
   }
@@ -154,7 +154,7 @@ class Window implements CallWindow {
     this.#round = newRound(nowMs)
   }
 
-  /** With half the calls, none of ours waits for another at the provider: what is measured then is its own pace. */
+  /** With half the calls, none of ours waits for another at the provider: then its own speed is measured. */
   #measureFastest(latencyMs: number, nowMs: number): void {
     if (this.#size <= usualCallsMax) {
       this.#fastest = { ms: latencyMs, atMs: nowMs }
@@ -179,7 +179,7 @@ function newRound(sinceMs: number): Round {
   return { sinceMs, latenciesMs: [], failed: 0, wasShort: false }
 }
 
-/** Not the mean: one turn of a busy event loop delays the reading of many answers. */
+/** Not the mean: one turn of a busy event loop delays the reading of many responses. */
 function lowerQuartile(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[Math.floor(sorted.length / 4)] ?? 0

@@ -16,8 +16,8 @@ export interface IntegrationRequest {
 
 /**
  * `integrations` are oldest first. Those whose conditions the message meets come first, then the primary, then the
- * other real ones. One that captures is chosen at the first try or not at all: a message that a provider did not take
- * would otherwise look sent.
+ * other real ones. One that captures is selected at the first attempt or not at all: a message that a provider did not
+ * accept would otherwise look sent.
  */
 export function chooseIntegration(
   integrations: readonly Integration[],

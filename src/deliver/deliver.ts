@@ -1,4 +1,4 @@
-// Delivers one message: one provider, once, within a bound; whatever comes of it is an Outcome.
+// Delivers one message: one provider, once, within a time limit; the result is always an Outcome.
 import type { Integration } from '../domain/delivery/integration.ts'
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import { misconfigured, ofDownProvider, unsure } from '../domain/delivery/outcome.ts'
@@ -10,7 +10,7 @@ import type { MayLeave } from '../world/outbound/may-leave.ts'
 import { leavingWorld } from '../world/outbound/may-leave.ts'
 import type { World } from '../world/world.ts'
 
-/** A third of a lease: time enough is left to record what came of the call. */
+/** A third of a lease: enough time is left to record the outcome of the call. */
 export const providerCallMs = 20_000
 
 export interface Delivery {
@@ -18,8 +18,8 @@ export interface Delivery {
   readonly integration: Integration
   readonly message: OutboundMessage
   /**
-   * Asked when the message is about to leave: by SMTP between the server's 354 and the content, at most once; by HTTP when
-   * the connection is in hand, before the first byte of every request that could send (one with a refused token is
+   * Called when the message is about to leave: by SMTP between the server's 354 and the content, at most once; by HTTP
+   * when the connection is ready, before the first byte of every request that could send (one with a rejected token is
    * repeated). A no, or an error, makes the outcome `withheld`.
    */
   readonly mayLeave?: MayLeave | undefined
@@ -71,7 +71,7 @@ function aloneNextTime(outcomes: readonly Outcome[]): readonly Outcome[] {
   })
 }
 
-/** What a provider answers, or that it did not; then nothing leaves any more. */
+/** The provider's response, or that there was none; then nothing leaves any more. */
 async function inTime<Answer>(
   world: World,
   { id, name }: Provider,

@@ -1,4 +1,4 @@
-// What an integration may do on this node now: how many calls at once, and until when it rests.
+// What an integration may do on this node now: how many concurrent calls, and until when it pauses.
 import type { Breaker } from './breaker.ts'
 import { createBreaker } from './breaker.ts'
 import type { CallWindow, EndedCall } from './call-window.ts'
@@ -7,12 +7,15 @@ import { createCallWindow, usualCallsMax } from './call-window.ts'
 /** Why an integration is left alone. */
 export interface Rest {
   readonly until: Date
-  /** Where its provider is taken to be down: since when. Otherwise it asked for a pause. */
+  /** If its provider is considered down: since when. Otherwise it asked for a pause. */
   readonly downSince?: Date
 }
 
 export interface Limits {
-  /** Takes a slot, if there is one: up to `max`, fewer where the provider takes fewer now. `bytes`: what the call holds. */
+  /**
+   * Takes a slot, if there is one: up to `max`, fewer if the provider currently accepts fewer. `bytes`: the size of the
+   * call.
+   */
   take(integrationId: string, max: number, now: Date, bytes?: number): boolean
   /** One more message goes with a call that has its slot. */
   join(bytes: number): void
@@ -22,24 +25,24 @@ export interface Limits {
   underWay(integrationId: string): number
   /** Whether a call could begin now. */
   has(integrationId: string, max: number, now: Date): boolean
-  /** The provider asked for a pause; a longer one that it asked for before still holds. */
+  /** The provider asked for a pause; a longer one that it asked for before still applies. */
   pauseUntil(integrationId: string, at: Date): void
   /** A call to the provider ended: how that went decides how many there may be. */
   ended(integrationId: string, call: EndedCall, now: Date): void
-  /** Whether a call speaks for the provider being down as a whole. */
+  /** Whether a call indicates that the provider as a whole is down. */
   note(integrationId: string, isDown: boolean, now: Date): void
-  /** Until when it rests; undefined when it may be asked. */
+  /** Until when it pauses; undefined if it may be called. */
   rest(integrationId: string, now: Date): Rest | undefined
   /** Where one call may find out whether the provider is back: how long the others wait for it. */
   probe(integrationId: string, now: Date): Rest | undefined
 }
 
-/** What an account is given at the most where its provider names no number: a call of 200 ms then makes 2,500 calls a second. */
+/** The maximum for an account whose provider sets no limit: with calls of 200 ms that is 2,500 calls per second. */
 export const callsMax = 500
 /**
- * What the calls of a node may come to where accounts have more than the usual ones: connections, which are files of the
- * process, and messages in memory, each of them there as a text, as a request and on its way. The usual calls are always
- * there: one account's many calls take nothing from another.
+ * The total of a node's calls beyond the usual ones per account: connections, which are open files, and messages in
+ * memory, each as text, as a request and in the socket. The usual calls are always available: one account's many calls
+ * take nothing from another.
  */
 const callsBeyondUsualMax = 1_000
 const bytesMax = 32 * 1024 * 1024
@@ -93,7 +96,7 @@ export function createLimits(): Limits {
     },
     free(integrationId, bytes = 0) {
       const one = known(integrationId)
-      // One that was not taken is not added: it would let a call too many begin.
+      // A slot that was not taken is not released: that would allow one call too many.
       if (one.taken === 0) return
       one.taken -= 1
       if (one.taken >= usualCallsMax) beyondUsual -= 1
@@ -132,7 +135,7 @@ function downOf({ breaker, taken }: Known, now: Date): { readonly since: Date; r
   return taken === 0 ? undefined : { since: down.since, until: new Date(now.getTime() + probeMs) }
 }
 
-/** Those with no call under way and nothing to remember; the rest that ends first goes, should there be none. */
+/** Those with no call in flight and nothing to remember; if there are none, the pause that ends first. */
 function forgetIdle(all: Map<string, Known>): void {
   const idle = [...all].filter(([, one]) => one.taken === 0)
   const restsUntilMs = ({ pausedUntilMs, breaker }: Known): number =>

@@ -14,7 +14,7 @@ export interface Addressed {
 
 export function messageFor({ id, envelope, providerId, payload }: Addressed): OutboundMessage {
   const { forProviders } = envelope
-  // A copy without one member is slow, and most say nothing of single providers.
+  // A copy without one field is slow, and most messages have nothing for single providers.
   const message = forProviders === undefined ? envelope : withoutOverrides(envelope)
   const plain = 'html' in message ? emailCopy(id, message as Omit<EmailMessage, 'id'>) : withId(id, message, payload)
   const override = forProviders?.[providerId]
@@ -28,7 +28,7 @@ export function messageFor({ id, envelope, providerId, payload }: Addressed): Ou
   }
 }
 
-/** What is new stands first: behind the spread it would cost twenty times as much. */
+/** The new fields come first: after the spread they would cost twenty times as much. */
 function withId(id: string, message: Omit<Envelope, 'forProviders'>, payload: Addressed['payload']): OutboundMessage {
   return ('target' in message ? { id, payload, ...message } : { id, ...message }) as OutboundMessage
 }

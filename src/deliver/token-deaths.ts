@@ -1,4 +1,5 @@
-// How many of an integration's latest calls said that the device is gone: when most do, the account is to blame.
+// How many of an integration's latest calls reported an unregistered device: if most do, the account is to blame.
+import { BoundedMap } from '../domain/bounded-map.ts'
 
 export interface TokenDeaths {
   /** One more call that reported whether its device exists. */
@@ -10,17 +11,19 @@ export interface TokenDeaths {
 /** Fewer say nothing of an account: a person may well have lost three phones of four. */
 const callsMin = 20
 const callsKept = 200
-/** A wrong app id or certificate makes every device look gone; people who left an app are fewer than those who stayed. */
+/**
+ * A wrong app id or certificate makes every device look unregistered; people who left an app are fewer than those who
+ * stayed.
+ */
 const deadShareMax = 0.5
 const integrationsKept = 1_000
 
 export function createTokenDeaths(): TokenDeaths {
-  const calls = new Map<string, boolean[]>()
+  const calls = new BoundedMap<string, boolean[]>(integrationsKept)
   return {
     note(integrationId, isDead) {
       const known = calls.get(integrationId) ?? []
       if (known.push(isDead) > callsKept) known.shift()
-      if (calls.size >= integrationsKept && !calls.has(integrationId)) calls.clear()
       calls.set(integrationId, known)
     },
     mayPrune(integrationId) {
@@ -30,7 +33,7 @@ export function createTokenDeaths(): TokenDeaths {
   }
 }
 
-/** Whether so many say that the account is wrong, and not the devices gone. */
+/** Whether this many indicate a wrong account rather than unregistered devices. */
 export function mostAreDead(dead: number, calls: number): boolean {
   return calls >= callsMin && dead > calls * deadShareMax
 }

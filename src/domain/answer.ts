@@ -1,9 +1,9 @@
-// What a call is answered with, and the idempotency value that makes a repeat get the same answer.
+// The response to a request, and the idempotency value that gives a repeat the same response.
 
 export interface Answer<Body> {
   readonly status: 200 | 201 | 202 | 204
   readonly body: Body
-  /** Headers beyond those every answer has, such as the name of a file. */
+  /** Headers beyond those of every response, such as the name of a file. */
   readonly headers?: Readonly<Record<string, string>>
   /** True when the answer was stored by an earlier call with the same idempotency key. */
   readonly replayed?: boolean
@@ -19,6 +19,6 @@ export interface Idempotency {
 
 export const ok = <Body>(body: Body): Answer<Body> => ({ status: 200, body })
 export const created = <Body>(body: Body): Answer<Body> => ({ status: 201, body })
-/** The work goes on after the answer; the body says where to look for it. */
+/** The work continues after the response; the body says where to look for it. */
 export const accepted = <Body>(body: Body): Answer<Body> => ({ status: 202, body })
 export const noContent: Answer<null> = { status: 204, body: null }

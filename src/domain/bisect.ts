@@ -1,10 +1,10 @@
-// Finds the one item that makes a group fail: the group is halved until it is alone.
+// Finds the one item that makes a group fail: the group is halved until the item is alone.
 
 export interface Bisection<Item, Result> {
   together(items: readonly Item[]): Promise<Result>
-  /** True for an error that speaks against no item: it is thrown on, and nothing is halved. */
+  /** True for an error that is not caused by an item: it is rethrown, and nothing is halved. */
   isOfAll(error: unknown): boolean
-  /** What comes of the item that fails alone. */
+  /** The result for the item that fails alone. */
   culprit(item: Item, error: unknown): Promise<Result>
 }
 

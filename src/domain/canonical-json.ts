@@ -1,4 +1,4 @@
-// JSON that is the same text for the same value, whatever order its members came in.
+// JSON that is the same text for the same value, whatever the order of its fields.
 
 /** Undefined when the value cannot be written as JSON: it is a function, goes in a circle, or is nested too deep. */
 export function canonicalJson(value: unknown): string | undefined {

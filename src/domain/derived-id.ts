@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto'
 
 /**
- * Layout of a derived UUIDv7: the event's millisecond (48 bits), the version, the event's last twelve bits, the variant,
- * then 62 bits of the thing's own hash. What belongs to one event therefore stands together in a primary key, and two things
- * of one event collide with a chance of 10⁻⁷ among a million. (docs/decisions/0015)
+ * Layout of a derived UUIDv7: the event's millisecond (48 bits), the version, the event's last twelve bits, the
+ * variant, then 62 bits of the thing's own hash. What belongs to one event is therefore adjacent in a primary key, and
+ * two things of one event collide with a probability of 10⁻⁷ among a million. (docs/decisions/0015)
  */
 function derivedId(eventId: string, tail: string): string {
   const family = familyOf(eventId)
@@ -39,7 +39,7 @@ export interface IdRange {
   readonly to: string
 }
 
-/** Where everything of one event lies. Other events may share the range: compare the event's id as well. */
+/** The range of everything of one event. Other events may share the range: compare the event's id as well. */
 export function idsOfEvent(eventId: string): IdRange {
   const start = `${eventId.slice(0, 13)}-7${familyOf(eventId)}`
   return { from: `${start}-8000-000000000000`, to: `${start}-bfff-ffffffffffff` }
@@ -76,7 +76,7 @@ export function timestampOfId(id: string): Date {
   return new Date(timestampMsOfId(id))
 }
 
-/** The same as a number, where a Date would be made only to be read. */
+/** The same as a number, for callers that would create a Date only to read it. */
 export function timestampMsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16) * 0x10000 + Number.parseInt(id.slice(9, 13), 16)
 }

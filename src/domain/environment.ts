@@ -6,8 +6,20 @@ export interface Environment {
   readonly name: string
 }
 
-/** `full` may do everything, `trigger` may only trigger events, `read` may only read. */
-export const scopes = ['full', 'trigger', 'read'] as const
+/**
+ * `full` may do everything, `trigger` may only trigger events, `read` may only read. Those with a colon open one area: writing
+ * what belongs to subscribers, inboxes, workflows or integrations, or reading captured messages.
+ */
+export const scopes = [
+  'full',
+  'trigger',
+  'read',
+  'subscribers:write',
+  'inbox:write',
+  'workflows:write',
+  'integrations:write',
+  'outbox:read',
+] as const
 export type Scope = (typeof scopes)[number]
 
 export interface Caller {
@@ -15,8 +27,12 @@ export interface Caller {
   readonly keyId: string
   readonly keyName: string
   readonly scopes: readonly Scope[]
+  /** Tokens a second of this key alone; left out where only the environment limits it. */
+  readonly ratePerSecond?: number
 }
 
-export function mayUse(caller: Caller, needed: Scope): boolean {
-  return caller.scopes.includes('full') || caller.scopes.includes(needed)
+/** `read` opens the outbox as well. */
+export function mayUse(caller: Pick<Caller, 'scopes'>, needed: Scope): boolean {
+  const { scopes: held } = caller
+  return held.includes('full') || held.includes(needed) || (needed === 'outbox:read' && held.includes('read'))
 }

@@ -1,4 +1,4 @@
-// One object over another: what callers add to a message or a request.
+// Merges one object over another: what callers add to a message or a request.
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -11,6 +11,6 @@ export function merged(under: Fields, over: Fields): Fields {
     const before = Object.hasOwn(under, name) ? under[name] : undefined
     return [name, isFields(before) && isFields(value) ? merged(before, value) : value]
   })
-  // Not by assignment: a member called __proto__ would change what the others are read from.
+  // Not by assignment: a field called __proto__ would change the prototype.
   return Object.fromEntries([...Object.entries(under), ...entries])
 }

@@ -3,7 +3,7 @@
 /** Longer ones refer to nothing that a person wrote. */
 export const pathLengthMax = 255
 
-/** The value at a path; undefined when there is none. Own members only, so that no path reaches a prototype. */
+/** The value at a path; undefined if there is none. Own fields only, so that no path reaches a prototype. */
 export function valueAt(value: unknown, path: string): unknown {
   let found = value
   for (const name of path.split('.')) {

@@ -8,7 +8,7 @@ export interface FieldErrors {
 
 export class Problem extends Error {
   readonly status: ProblemStatus
-  /** Further members of the error body, such as `errors` or the existing resource of a 409. */
+  /** Further fields of the error body, such as `errors` or the existing resource of a 409. */
   readonly members: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 

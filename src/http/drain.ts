@@ -1,11 +1,11 @@
-// Closes the server in order: requests under way are finished, connections that wait for nothing are closed at once.
+// Closes the server in order: requests in progress are finished, idle connections are closed at once.
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../world/log.ts'
 
 /** A caller who does not finish a request must not hold up the stop of everything else. */
 const drainTimeoutMs = 15_000
-/** A connection becomes idle when its last answer is out; Node closes those that are idle at the first look only. */
+/** A connection becomes idle when its last response is sent; Node closes idle ones only at the first look. */
 const lookEveryMs = 50
 
 /** To be called before the server listens; the answer closes it. */
@@ -17,7 +17,7 @@ export function prepareDrain(app: FastifyInstance, log: Log): () => Promise<void
   })
   const closeIdle = (): void => {
     app.server.closeIdleConnections()
-    // Node takes a connection that never sent a byte (a browser's, made in advance) for one with a request under way.
+    // Node considers a connection that never sent a byte (a browser's preconnect) to have a request in progress.
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
   return async () => {

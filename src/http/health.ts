@@ -6,7 +6,7 @@ import type { World } from '../world/world.ts'
 
 export interface HealthOptions {
   workerIsReady?: (() => boolean) | undefined
-  /** Which process answers, where several are one service. */
+  /** Which process responds, if several form one service. */
   readonly process?: number | undefined
 }
 

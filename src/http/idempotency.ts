@@ -13,6 +13,8 @@ export interface IdempotentRequest {
   readonly url: string
   readonly header: string | string[] | undefined
   readonly body: unknown
+  /** Whether the caller is answered less than others are: then stored answers are apart from theirs. */
+  readonly seesLess?: boolean
 }
 
 /** Undefined for reads and for calls without a key: clients send one on every call, so that must cost nothing. */
@@ -49,7 +51,8 @@ function keyOf(request: IdempotentRequest): { key: string; scopeHash: Buffer; qu
   const queryAt = request.url.indexOf('?')
   const path = queryAt === -1 ? request.url : request.url.slice(0, queryAt)
   const query = queryAt === -1 ? '' : request.url.slice(queryAt + 1)
-  return { key, scopeHash: sha256(`${request.method}\n${path.replace(/\/+$/, '')}\n${key}`), query }
+  const apart = request.seesLess === true ? '\nwithout secrets' : ''
+  return { key, scopeHash: sha256(`${request.method}\n${path.replace(/\/+$/, '')}\n${key}${apart}`), query }
 }
 
 function sha256(text: string): Buffer {

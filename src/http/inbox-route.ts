@@ -15,7 +15,7 @@ export interface InboxService extends Omit<Service, 'secretReaders'> {
 
 export interface InboxCall<Params, Query, Body> {
   readonly reader: Reader
-  /** Where the call comes from, as far as proxies that are trusted say so. */
+  /** The client address, as far as trusted proxies state it. */
   readonly address: string
   /** The caller is on this machine, and no proxy stands between. */
   readonly isLocal: boolean

@@ -9,8 +9,8 @@ import type { InboxRoute, InboxService } from './inbox-route.ts'
 import { schemaOf } from './install-route.ts'
 
 /**
- * Pages of every origin: what protects an inbox is the token, and there are no cookies. A day, for browsers that keep the
- * answer to a preflight so long.
+ * Pages of every origin: an inbox is protected by the token, and there are no cookies. A day, for browsers that cache
+ * preflight responses that long.
  */
 export const anyOrigin = { origin: '*', maxAge: 86_400 }
 

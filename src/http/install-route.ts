@@ -7,6 +7,7 @@ import { authorOf } from '../domain/operate/audit.ts'
 import { forbidden } from '../domain/problem.ts'
 import type { Span } from '../world/tracer.ts'
 import type { Authenticate } from './access/authenticate.ts'
+import type { DashboardAccess } from './access/dashboard-access.ts'
 import type { CheckRate } from './access/rate-limit.ts'
 import { idempotencyInTurns, idempotencyOf } from './idempotency.ts'
 import type { BodyBudget } from './request/body-budget.ts'
@@ -18,6 +19,8 @@ import { inVendorWords } from './vendor.ts'
 
 export interface RouteContext extends Service {
   readonly authenticate: Authenticate
+  /** The calls of the dashboard, which has a session instead of a key. */
+  readonly dashboard: DashboardAccess
   readonly checkRate: CheckRate
   readonly bodyBudget: BodyBudget
   readonly vendor: 'platform' | 'novu'
@@ -46,7 +49,9 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     config: { judgesText: route.judgesText },
     // Before the body is read: an unauthenticated client cannot make us parse megabytes.
     onRequest: async (request, reply) => {
-      const caller = await context.authenticate(request.headers.authorization, request.ip)
+      const { authorization } = request.headers
+      const session = authorization === undefined ? await context.dashboard.callerOf(request) : undefined
+      const caller = session ?? (await context.authenticate(authorization, request.ip))
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
         throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)
@@ -54,11 +59,11 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const bytes = announcedBytes(request)
       // One that is too large is refused unread.
       const tokens = bytes === undefined || bytes > limitBytes ? 0 : tokensOfBytes(bytes)
-      reply.headers(await context.checkRate(environment, route.category, (route.cost ?? 1) + tokens))
+      reply.headers(await context.checkRate(caller, route.category, (route.cost ?? 1) + tokens))
       request.caller = caller
       if (bytes === undefined || bytes > smallBodyBytes) {
         const charge = (more: number, paid: number) =>
-          context.checkRate(environment, route.category, more, (route.cost ?? 1) + paid)
+          context.checkRate(caller, route.category, more, (route.cost ?? 1) + paid)
         request.bodyShare = new BodyShare({ budget: context.bodyBudget, owner: environment.id, charge }, reply)
       }
     },
@@ -81,10 +86,10 @@ async function answerTo(
   context: RouteContext,
 ): Promise<Answer<unknown>> {
   const { method, url, headers, body } = request
-  const keyed = { method, url, header: headers['idempotency-key'], body }
+  const caller = callerOf(request)
+  const keyed = { method, url, header: headers['idempotency-key'], body, seesLess: seesLess(caller, route) }
   const idempotency = isLargeBody(body) ? await idempotencyInTurns(keyed) : idempotencyOf(keyed)
   if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
-  const caller = callerOf(request)
   const answer = await route.handle(context, {
     caller,
     // The socket's own address, unless that is a proxy which the operator trusts: a header can say anything.
@@ -101,6 +106,9 @@ async function answerTo(
   if (route.produces !== undefined) reply.type(route.produces)
   return answer
 }
+
+/** Keys of one area are answered without secrets: an answer that was kept for a full key is not theirs. */
+const seesLess = (caller: Caller, { scope }: Route): boolean => scope.includes(':') && !caller.scopes.includes('full')
 
 /** From when the caller is known until the answer is out. */
 function trace(request: FastifyRequest, reply: FastifyReply, route: Route, { world }: RouteContext): void {

@@ -2,6 +2,7 @@
 import type { InboxRoute } from './inbox-route.ts'
 import type { Documented, Route } from './route.ts'
 import { activityRoutes } from './routes/activity/activity.ts'
+import { activityStreamRoutes } from './routes/activity/activity-stream.ts'
 import { countRoutes } from './routes/activity/counts.ts'
 import { eventProgressRoutes } from './routes/activity/event-progress.ts'
 import { whyRoutes } from './routes/activity/why.ts'
@@ -20,7 +21,11 @@ import { messageRoutes } from './routes/messages/messages.ts'
 import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
+import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
+import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
+import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
+import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
@@ -70,6 +75,7 @@ export const routes: readonly Route[] = [
   ...feedRoutes,
   ...messageRoutes,
   ...activityRoutes,
+  ...activityStreamRoutes,
   ...whyRoutes,
   ...integrationRoutes,
   ...providerRoutes,
@@ -86,8 +92,11 @@ export const routes: readonly Route[] = [
   ...workflowOverrideRoutes,
   ...contextRoutes,
   ...environmentRoutes,
+  ...environmentLifeRoutes,
+  ...apiKeyRoutes,
   ...retentionRoutes,
   ...auditRoutes,
+  ...auditStreamRoutes,
 ]
 
 /** Those that a subscriber's session opens, and the one that opens it. */
@@ -100,4 +109,4 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxEventRoutes,
 ]
 
-export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes]
+export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes, ...dashboardSessionRoutes]

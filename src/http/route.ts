@@ -15,7 +15,7 @@ import type { World } from '../world/world.ts'
 import type { SecretReaders } from './access/secret-readers.ts'
 import type { Tag } from './openapi/tags.ts'
 
-/** What the body is: one event, or `events` of which each is judged on its own. */
+/** What the body is: one event, or `events` that are checked separately. */
 export type JudgedAs = 'event' | 'events'
 
 export type RateCategory = 'trigger' | 'configuration' | 'global'
@@ -49,15 +49,15 @@ export interface Call<Params, Query, Body> {
   readonly body: Body
   /** Set on POST, PUT, PATCH and DELETE with an idempotency-key. */
   readonly idempotency: Idempotency | undefined
-  /** Aborted when the caller has gone or the server is closing. Asked for by the few calls that wait. */
+  /** Aborted when the client is gone or the server is closing. Used by the few requests that wait. */
   untilGone(): AbortSignal
-  /** Of the request's own span, where it is traced: whatever it begins goes on with it. */
+  /** Of the request's own span, if it is traced: whatever it starts continues it. */
   readonly traceparent: string | undefined
 }
 
 export type Sent<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined
 
-/** What the OpenAPI document is made of. */
+/** What the OpenAPI document is built from. */
 export interface Documented {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** As OpenAPI writes it: `/v2/topics/{topicKey}`. */
@@ -67,16 +67,23 @@ export interface Documented {
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
-  /** What a caller has to show: an API key where it is left out. */
+  /** What a caller has to present: an API key by default. */
   readonly opensWith?: 'session' | 'nothing'
+  /** The least scope that the key needs. */
+  readonly scope?: Scope
   readonly params?: TSchema | undefined
   readonly query?: TSchema | undefined
   readonly body?: TSchema | undefined
-  /** What the document shows of the body, where more is understood than is asked for: the check itself stays as lenient as `body`. */
+  /**
+   * What the document shows for the body, if more is documented than is required: the check itself stays as lenient as
+   * `body`.
+   */
   readonly shownBody?: TSchema
   /** The schema of each success status; null for an empty body. */
   readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
-  /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */
+  /**
+   * The media type of the success response if it is not JSON: its body is text, bytes or a stream, and has no schema.
+   */
   readonly produces?: string
   /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
   readonly errors?: readonly (404 | 409 | 413)[]
@@ -93,12 +100,18 @@ export interface RouteDefinition<
   /** Tokens a call costs: 1, 20 for calls that render, or 100 for calls that carry many items. */
   readonly cost?: 1 | 20 | 100
   readonly bodyLimitBytes?: number
-  /** The handler judges depth, members and text element by element; otherwise one that is unfit costs the whole call a 4xx. */
+  /**
+   * The handler checks depth, fields and text element by element; otherwise an invalid one costs the whole request a
+   * 4xx.
+   */
   readonly judgesText?: JudgedAs
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** What writes the success answer in place of its schema: for large ones that are made member by member, and hold nothing else. */
+  /**
+   * What writes the success response instead of its schema: for large ones that are built field by field, and contain
+   * nothing else.
+   */
   readonly writtenBy?: (body: unknown) => string
   handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>
 }
@@ -106,7 +119,7 @@ export interface RouteDefinition<
 /** A route whose schemas are no longer known to the compiler, as the registry holds it. */
 export type Route = RouteDefinition<TSchema | undefined, TSchema | undefined, TSchema | undefined>
 
-/** Checks a definition against its own schemas; the result is what the registry takes. */
+/** Checks a definition against its own schemas; the result is what the registry accepts. */
 export function route<
   Params extends TSchema | undefined = undefined,
   Query extends TSchema | undefined = undefined,

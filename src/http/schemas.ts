@@ -19,7 +19,7 @@ export const nullableFreeObject = (options: TSchemaOptions = {}) =>
 export const literals = <const Values extends readonly string[]>(values: Values, options: TSchemaOptions = {}) =>
   Type.Unsafe<Values[number]>({ type: 'string', enum: values, ...options })
 
-/** Text without control characters: what may stand in an id. */
+/** Text without control characters: what an id may contain. */
 export const identifierText = (options: TSchemaOptions & { maxLength: number }) =>
   Type.String({ minLength: 1, pattern: '^\\P{Cc}+$', ...options })
 

@@ -25,13 +25,16 @@ import type { ReaderLimit } from './access/reader-limit.ts'
 import { createReaderLimit, noReaderLimit } from './access/reader-limit.ts'
 import { createSecretReaders } from './access/secret-readers.ts'
 import { installSecurityHeaders, securityHeaders } from './access/security-headers.ts'
+import { basePathOf, withoutBasePath } from './base-path.ts'
 import { installHealth } from './health.ts'
+import { installDashboard } from './install-dashboard.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics/metrics.ts'
 import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
 import { openApiDocument } from './openapi/openapi.ts'
+import type { DashboardPages } from './pages/dashboard.ts'
 import { installInboxDemo } from './pages/inbox-demo.ts'
 import { installInboxFiles } from './pages/inbox-files.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
@@ -50,19 +53,21 @@ import { installUnsubscribe } from './routes/people/unsubscribe.ts'
 
 export interface ServerOptions {
   readonly rateLimits: RateLimits | 'off'
-  /** Of each subscriber's inbox, where rate limits are on; as the setting's default, where it is left out. */
+  /** For each subscriber's inbox, if rate limits are on; the setting's default if omitted. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
   /** Who may open the demo inbox of Development; no one, where it is left out. */
   readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
-  /** Proxies whose word is taken for where a request comes from. */
+  /** Proxies that are trusted for the client address of a request. */
   readonly trustedProxies?: readonly string[]
   /** Closes the metrics to all others. */
   readonly metricsKey?: string | undefined
   /** `off`: neither the reference page nor the document that it reads is served. */
   readonly docs?: 'on' | 'off'
+  /** The folder of the built dashboard; left out, there is none. */
+  readonly dashboardFolder?: string | undefined
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */
@@ -70,14 +75,14 @@ export interface ServerOptions {
   readonly queue: Queue
   /** Where this node works as well: single events are decided with their acceptance. */
   readonly decideAtOnce?: DecideAtOnce | undefined
-  /** As the worker has them, so that what is simulated comes out as it would be sent. */
+  /** The worker's own, so that a simulation gives what would be sent. */
   readonly operatorMail?: Credentials | undefined
   readonly linkBase?: string | undefined
-  /** A node that only works answers for its health and shows its metrics, nothing else. */
+  /** A worker-only node serves its health and its metrics, nothing else. */
   readonly healthOnly?: boolean
-  /** Whether this node's worker works; left out where it has none. */
+  /** Whether this node's worker is running; omitted if it has none. */
   workerIsReady?(): boolean
-  /** What all bodies share; a test may look at it. */
+  /** The budget that all bodies share; a test may inspect it. */
   readonly bodyBudget?: BodyBudget
   poolUsage(): PoolsUsage
   /** How this node hears that inboxes changed; left out, it finds out by polling. */
@@ -112,32 +117,13 @@ const corsOptions = {
 const noRateLimit: CheckRate = async () => ({})
 
 export async function createServer(db: Db, world: World, options: ServerOptions): Promise<FastifyInstance> {
-  const answerProblem = createProblemReply(world, options.vendor)
-  const app = fastify({
-    logger: false,
-    bodyLimit: mediumBodyBytes,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
-    // We refuse a request without a Host ourselves: Node would do so without an error body.
-    http: { requireHostHeader: false },
-    // A request that still comes in over an open connection is carried out, then the connection is closed.
-    return503OnClosing: false,
-    genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },
-    clientErrorHandler: (error, socket) => answerBrokenSocket(world, error, socket),
-    frameworkErrors: (error, request, reply) => {
-      // The hooks do not run for a path that cannot be read.
-      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
-      answerProblem(new Problem(400, error.message), request, reply)
-    },
-  })
+  const app = createApp(world, options)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
-  app.setErrorHandler(answerProblem)
+  app.setErrorHandler(createProblemReply(world, options.vendor))
+  let pages: DashboardPages | undefined
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    reply.code(404).send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
+    pages?.isPage(request) === true ? pages.answer(request, reply) : notFound(world, request, reply)
   app.setNotFoundHandler(answerNotFound)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -156,6 +142,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   if (options.healthOnly === true) return app
   if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
+  const dashboard = installDashboard(app, db, world, authenticate, options)
+  pages = dashboard.pages
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
@@ -168,7 +156,16 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
-  const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing, bodyBudget }
+  const context = {
+    ...shared,
+    secretReaders,
+    authenticate,
+    dashboard: dashboard.access,
+    checkRate,
+    vendor,
+    closing,
+    bodyBudget,
+  }
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options
   const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
@@ -184,6 +181,35 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
 }
+
+/** With our limits, and answers of ours where Fastify or Node would give their own. */
+function createApp(world: World, options: ServerOptions): FastifyInstance {
+  const answerProblem = createProblemReply(world, options.vendor)
+  return fastify({
+    logger: false,
+    ...withoutBasePath(basePathOf(options.baseUrl)),
+    bodyLimit: mediumBodyBytes,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
+    // We refuse a request without a Host ourselves: Node would do so without an error body.
+    http: { requireHostHeader: false },
+    // A request that still comes in over an open connection is carried out, then the connection is closed.
+    return503OnClosing: false,
+    genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },
+    clientErrorHandler: (error, socket) => answerBrokenSocket(world, error, socket),
+    frameworkErrors: (error, request, reply) => {
+      // The hooks do not run for a path that cannot be read.
+      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
+      answerProblem(new Problem(400, error.message), request, reply)
+    },
+  })
+}
+
+const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.code(404).send(errorBodyOf(world, url, 404, `Cannot ${method} ${url.split('?')[0]}`))
 
 /** Off unless configured; routes of the inbox say otherwise. */
 function allowedOrigins(origins: readonly string[]): string | string[] | false {

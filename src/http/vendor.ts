@@ -1,9 +1,9 @@
 // POSTHORN_VENDOR=novu: the built-in ids of an answer, written for clients with closed enums.
 import { novuWord } from '../domain/delivery/vendor.ts'
 
-/** Members that hold an id of ours; everything else is left alone. */
+/** Fields that contain one of our ids; everything else is left alone. */
 const idMembers = new Set(['providerId', 'origin'])
-/** Members that hold the caller's own data, where the same words mean something else. */
+/** Fields that contain the caller's own data, where the same words mean something else. */
 const callersOwn = new Set([
   ...['payload', 'overrides', 'credentials', 'to', 'raw', 'events'],
   ...['controlValues', 'values', 'metadata', 'preview', 'previewPayloadExample', 'payloadSchema'],

@@ -1,4 +1,4 @@
-// What a service of several processes says between its parent and its children.
+// The messages between the parent and the children of a service with several processes.
 import type { Connection } from '../db/connect.ts'
 import type { MetricFamily } from '../http/metrics/shared-metrics.ts'
 
@@ -9,7 +9,7 @@ export interface Orders {
   /** Known to the parent before the child begins anything, so that its death can be reported. */
   readonly nodeId: string
   readonly port: number
-  /** Where the parent's embedded database is; left out where DATABASE_URL says. */
+  /** Where the parent's embedded database is; omitted if DATABASE_URL says. */
   readonly connection?: Connection | undefined
   /** Nodes whose processes the parent saw end. */
   readonly dead: readonly string[]

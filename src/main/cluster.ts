@@ -1,4 +1,5 @@
-// node:cluster as the parent and the children of one service use it. The parent holds the port and hands connections out in turn.
+// node:cluster as the parent and the children of one service use it. The parent holds the port and distributes
+// connections in turn.
 import cluster from 'node:cluster'
 import { createServer } from 'node:net'
 import type { Child, Orders, ToChild, ToParent } from './child-messages.ts'
@@ -28,7 +29,8 @@ export function fork(orders: Orders): Child {
     onMessage: (listener) => void worker.on('message', (message: ToParent) => listener(message)),
     kill: () => void worker.process.kill('SIGKILL'),
     ended: new Promise((resolve) => {
-      // What cannot be sent any more need not be: the end of the process says it all. One that never began has no end.
+      // What cannot be sent any more need not be: the end of the process says it all. One that never started has no
+      // end.
       worker.on('error', (error) => {
         if (worker.process.pid === undefined) resolve(`could not be started: ${error.message}`)
       })
@@ -42,11 +44,11 @@ export function fork(orders: Orders): Child {
 export interface ParentLink {
   send(message: ToParent): void
   onMessage(listener: (message: ToChild) => void): void
-  /** Lets this process end: nothing more comes. */
+  /** Lets this process end: nothing more follows. */
   close(): void
 }
 
-/** Node ends a child at once whose parent is gone. */
+/** Node ends a child at once if its parent is gone. */
 export function parentLink(): ParentLink {
   return {
     send: (message) => {

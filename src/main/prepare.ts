@@ -1,4 +1,4 @@
-// What comes before a service takes its first request: the operator's providers, the database, its schema, the first key.
+// What happens before a service takes its first request: the custom providers, the database, its schema, the first key.
 import type { Config } from '../config.ts'
 import { ensureFirstStart, StartError } from '../manage/operate/first-start.ts'
 import { preparePartitions } from '../manage/operate/partitions.ts'
@@ -9,7 +9,7 @@ import { migrateStore, openStore } from './store.ts'
 
 export interface Prepared {
   readonly store: Store
-  /** The first API key, where this start made it. */
+  /** The first API key, if this start created it. */
   readonly newKey: string | undefined
 }
 
@@ -23,7 +23,7 @@ export async function prepare(config: Config, log: Log, signal?: AbortSignal): P
     const { newKey } = await ensureFirstStart(
       db,
       world,
-      { development: config.apiKey, production: config.productionApiKey },
+      { development: config.apiKeys, production: config.productionApiKeys },
       { mailIsReal: config.smtp !== undefined },
     )
     await preparePartitions(db, world, { tries: 1 })

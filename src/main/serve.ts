@@ -10,8 +10,10 @@ import { linkBaseOf } from '../domain/preferences/unsubscribe-token.ts'
 import { prepareDrain } from '../http/drain.ts'
 import type { JoinMetrics } from '../http/metrics/shared-metrics.ts'
 import { createServer } from '../http/server.ts'
+import { startErasingEnvironments } from '../manage/operate/erase-environments.ts'
 import { StartError } from '../manage/operate/first-start.ts'
 import { startHousekeeping } from '../manage/operate/housekeeping.ts'
+import { startAuditSending } from '../manage/operate/send-audit.ts'
 import { closeSmtpPools } from '../providers/email/smtp.ts'
 import { hintChannel } from '../queue/hint.ts'
 import type { InboxHints } from '../realtime/hints.ts'
@@ -20,6 +22,7 @@ import { createRenderer } from '../render/renderer.ts'
 import type { StartedWorker } from '../run/start-worker.ts'
 import { acceptingQueue, startWorker } from '../run/start-worker.ts'
 import type { World } from '../world/world.ts'
+import { dashboardFolder } from './dashboard.ts'
 import type { Store } from './store.ts'
 
 /** After this long, startup continues without it: /ready reports the truth. */
@@ -34,7 +37,7 @@ export interface Serving {
 
 /** This process among several of one service. */
 export interface Place {
-  /** From 1 on; the one that takes over from a dead process has its number. */
+  /** From 1; the one that replaces a dead process has its number. */
   readonly number: number
   readonly nodeId: string
   readonly joinMetrics: JoinMetrics
@@ -62,6 +65,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       trustedProxies: config.trustedProxies,
       metricsKey: config.metricsKey,
       docs: config.docs,
+      dashboardFolder: dashboardFolder(config),
       vendor: config.vendor,
       retentionDays: config.retentionDays,
       // Relative unless set otherwise: the document is then valid wherever it is read.
@@ -82,14 +86,18 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
     const drain = prepareDrain(server, world.log)
     await listen(server, config)
     if (started !== undefined) await awaitWorker(started, world)
-    // What every process would say at its start is said by the first.
+    // What every process would log at its start is logged by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
+    const auditSending = startAuditSending(db, world)
+    const erasing = startErasingEnvironments(db, world)
     const stop = async (): Promise<void> => {
-      // Requests first, then the work behind them, then what they stand on.
+      // Requests first, then the work behind them, then what they depend on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
+      await Promise.all([auditSending.stop(), erasing.stop()])
       await closeSmtpPools()
+      await world.threads?.close()
       await world.tracer?.stop()
       await store.close()
     }
@@ -120,7 +128,7 @@ function workerOf(config: Config, { pools, world, pooler, direct }: Store, place
     db: pools.db,
     outcomesDb: pools.outcomesDb,
     heartbeatDb: pools.heartbeatDb,
-    // Whoever starts the embedded database holds it alone; of several processes that is the parent.
+    // The process that starts the embedded database holds it alone; of several processes that is the parent.
     soleHolder: config.databaseUrl === undefined && place === undefined,
     nodeId: place?.nodeId,
     world,

@@ -1,4 +1,4 @@
-// The metrics of all processes, gathered by their parent: whichever is asked answers for the whole service.
+// The metrics of all processes, collected by their parent: whichever is asked responds for the whole service.
 import type { JoinMetrics, MetricFamily } from '../http/metrics/shared-metrics.ts'
 import { addedUp, countsOf } from '../http/metrics/shared-metrics.ts'
 import type { Child, ToChild, ToParent } from './child-messages.ts'
@@ -22,7 +22,7 @@ export class ServiceMetrics {
   readonly #parts: ServiceMetricsParts
   readonly #last = new Map<number, Families>()
   readonly #waiting = new Map<number, { readonly number: number; resolve(): void }>()
-  /** What processes had counted when they were last asked before they ended: a sum that shrank would look like a new start. */
+  /** The last known counts of processes that ended: a sum that decreased would look like a restart. */
   #ended: Families = []
   #folding: Promise<void> = Promise.resolve()
   #questions = 0
@@ -89,7 +89,7 @@ export interface MetricsLink {
   onMessage(listener: (message: ToChild) => void): void
 }
 
-/** In a child: answers the parent's questions, and asks it for the metrics of all. */
+/** In a child: answers the parent's queries, and asks it for the metrics of all. */
 export function joinMetricsBy(link: MetricsLink): JoinMetrics {
   return (readOwn) => {
     const waiting = new Map<number, (families: Families) => void>()

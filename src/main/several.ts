@@ -8,7 +8,7 @@ import { ServiceMetrics } from './service-metrics.ts'
 import type { Store } from './store.ts'
 import { Supervisor } from './supervisor.ts'
 
-/** Below what the whole stop may take: the database is stopped after them. */
+/** Less than the whole stop may take: the database is stopped after them. */
 const childrenStopMs = 25_000
 
 /** On a prepared database. Closes the store where it cannot start. */
@@ -20,7 +20,7 @@ export async function startSeveral(config: Config, store: Store): Promise<Servin
       throw new StartError('POSTHORN_PROCESSES must be 1 if another program runs Posthorn in its own cluster.')
     }
     const isEmbedded = config.databaseUrl === undefined
-    // No child is there yet: whatever is in hand was left by an earlier start.
+    // There is no child yet: whatever is leased was left by an earlier run.
     if (isEmbedded && config.role !== 'api') await freeLeftovers(db, world)
     // Only the children work with the database from here on.
     await store.disconnect()

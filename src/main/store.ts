@@ -1,4 +1,4 @@
-// The database and the world: what the service and every command stand on.
+// The database and the world: what the service and every command depend on.
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Wait } from '../db/await-database.ts'
@@ -22,6 +22,7 @@ import { createWorld } from '../world/real-world.ts'
 import type { Tracer } from '../world/tracer.ts'
 import { createTracer } from '../world/tracer.ts'
 import type { World } from '../world/world.ts'
+import { createRenderThreads } from './render-threads.ts'
 
 export interface Store {
   readonly db: Database
@@ -30,7 +31,9 @@ export interface Store {
   /** Where statements go. */
   readonly connection: Connection
   readonly pooler: Config['databasePooler']
-  /** Where a session is ours alone: past the pooler, if there is one. Undefined where nothing leads past it. */
+  /**
+   * Where a session is exclusively ours: bypassing the pooler, if there is one. Undefined if there is no way around it.
+   */
   readonly direct: Connection | undefined
   /** Closes the connections; a database that was started here goes on. */
   disconnect(): Promise<void>
@@ -40,7 +43,7 @@ export interface Store {
 
 export interface OpenOptions {
   /**
-   * `hold`: the service, alone on its data directory. `join`: a command, which also works beside a running service. A
+   * `hold`: the service, alone on its data directory. `join`: a command, which also works while the service runs. A
    * connection: one process of several, whose parent holds the database.
    */
   readonly embedded: 'hold' | 'join' | Connection
@@ -66,7 +69,7 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     await stop()
   }
   try {
-    // Commands, and a node that answers requests only, record nothing: all connections are for what they do.
+    // Commands, and a node that only serves requests, record nothing: all connections are for what they do.
     pools = connectPools(connection, config, log, options.embedded !== 'join' && config.role !== 'api')
     const { db } = pools
     const name = databaseName(connection)
@@ -75,7 +78,8 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     const direct = await directWay(connection, config, db, wait)
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
     sealer.sealIn(await findSealForm(db))
-    const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log) })
+    const threads = createRenderThreads()
+    const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log), threads })
     return { db, pools, world, connection, pooler: config.databasePooler, direct, disconnect, close }
   } catch (error) {
     await close()
@@ -180,7 +184,7 @@ async function encryptionKeys(config: Config, dataDirectory: string, db: Databas
   const file = join(dataDirectory, 'encryption.key')
   const found = await readKeyFile(file)
   if (found !== undefined) return [found, ...previous]
-  // A new key could open nothing of what is there, and would look like the right one ever after.
+  // A new key could decrypt nothing of the existing data, and would look like the right one from then on.
   if (await isInstalled(db)) {
     throw new StartError(
       `This database was encrypted with a key that is missing: ${file} does not exist, and POSTHORN_ENCRYPTION_KEY is not set. ` +

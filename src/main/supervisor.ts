@@ -44,7 +44,10 @@ export class Supervisor {
     }))
   }
 
-  /** Starts all, and resolves with their address once each has started. Rejects with what the first that could not says. */
+  /**
+   * Starts all, and resolves with their URL once each has started. Rejects with the message of the first that could
+   * not.
+   */
   async start(): Promise<string> {
     const starts = this.#slots.map(
       (slot) =>
@@ -70,7 +73,7 @@ export class Supervisor {
     return this.#restarts
   }
 
-  /** Asks all to stop, ends those that take longer; false where one did. */
+  /** Asks all to stop, kills those that take longer; false if one did. */
   async stop(withinMs: number): Promise<boolean> {
     this.#stopping.abort()
     for (const { child } of this.#slots) child?.send({ kind: 'stop' })

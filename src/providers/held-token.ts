@@ -1,4 +1,5 @@
 // Tokens that are asked for before sending: one an account, shared by all that send with it, for as long as it lasts.
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import { certainlyNotSent, misconfigured } from '../domain/delivery/outcome.ts'
 import { originOf } from '../world/outbound/may-leave.ts'
@@ -40,14 +41,11 @@ export function createHeldTokens(): HeldTokens {
 
   function heldOf(world: World, account: string): Held {
     const origin = originOf(world)
-    const all = byWorld.get(origin) ?? new Map<string, Held>()
+    const all = byWorld.get(origin) ?? new BoundedMap<string, Held>(accountsMax)
     byWorld.set(origin, all)
     const held = all.get(account) ?? { token: undefined, asking: undefined }
     // Last in line again: the first is the one that was not used for longest.
-    all.delete(account)
     all.set(account, held)
-    const [oldest] = all.keys()
-    if (all.size > accountsMax && oldest !== undefined) all.delete(oldest)
     return held
   }
 

@@ -1,14 +1,15 @@
-// Claims of one queue: both lanes with a share of their own, the environments in turn; suspected rows one at a time.
+// Claims of one queue: both lanes with their own share, the environments in turn; possibly poisonous rows one at a
+// time.
 import type { Clock } from '../db/clock.ts'
 import type { Sql } from '../db/sql.ts'
+import { nilId } from '../domain/nil-id.ts'
 import type { QueueTable } from './leases.ts'
 import { claimDue } from './leases.ts'
 import { leaseMs } from './queue.ts'
 import { poisonLanes } from './suspicion.ts'
 import type { Leased } from './worker.ts'
 
-const firstEnvironment = '00000000-0000-0000-0000-000000000000'
-/** One in so many of what is claimed is kept for fan-out, so that it never stands still. */
+/** One in this many claimed rows is reserved for fan-out, so that it never stalls. */
 const fanOutShare = 4
 
 type ClaimRows<Row> = (limit: number, lease: string) => Promise<Row[]>
@@ -57,20 +58,18 @@ function createLaneClaims<Row extends Leased>({ db, queue, clock, onExpired }: C
   return async (lane: number, limit: number, lease: string): Promise<Row[]> => {
     if (limit < 1) return []
     const claim = { lane, limit, lease, leaseMs }
-    const from = after.get(lane) ?? firstEnvironment
+    const from = after.get(lane) ?? nilId
     const claimed = await claimDue<Row>(db, queue, clock, { ...claim, afterEnvironment: from })
     const left = limit - claimed.length
     // From the beginning again: those before the cursor have waited as well.
-    if (left > 0 && from !== firstEnvironment) {
-      claimed.push(
-        ...(await claimDue<Row>(db, queue, clock, { ...claim, limit: left, afterEnvironment: firstEnvironment })),
-      )
+    if (left > 0 && from !== nilId) {
+      claimed.push(...(await claimDue<Row>(db, queue, clock, { ...claim, limit: left, afterEnvironment: nilId })))
     }
     const expired = claimed.filter(({ wasLeased }) => wasLeased).length
     if (expired > 0) onExpired?.(expired)
     const rows = claimed.map(({ wasLeased: _, ...row }) => row as unknown as Row)
     const environments = rows.map((row) => row.environmentId).sort()
-    after.set(lane, left > 0 ? firstEnvironment : (environments.at(-1) ?? firstEnvironment))
+    after.set(lane, left > 0 ? nilId : (environments.at(-1) ?? nilId))
     return rows
   }
 }

@@ -3,13 +3,14 @@ import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { QueueTable } from './leases.ts'
+import { openEnvironments } from './open-environments.ts'
 
 export interface LaneDepth {
   readonly queue: QueueTable['name']
   readonly lane: number
   /** What is due and not leased; at most `depthMax`. */
   readonly depth: number
-  /** How long the first of it has been due; 0 where nothing is. */
+  /** How long the oldest has been due; 0 if nothing is. */
   readonly oldestMs: number
 }
 
@@ -20,7 +21,7 @@ export const environmentsMax = 500
 
 /** Rows in hand are due when their leases end, and so do not count. */
 export async function readDepths(db: Sql, queues: readonly QueueTable[], clock: Clock): Promise<LaneDepth[]> {
-  const ctes = queues.map((queue) => openEnvironments(queue))
+  const ctes = queues.map((queue) => openEnvironments(queue.table, { as: names[queue.name], max: environmentsMax }))
   const selects = queues.map((queue) => depthsOf(queue, clock))
   if (ctes.length === 0) return []
   return db.rows<LaneDepth>(sql`
@@ -29,18 +30,6 @@ export async function readDepths(db: Sql, queues: readonly QueueTable[], clock: 
 }
 
 const names: Readonly<Record<QueueTable['name'], Statement>> = { jobs: sql`open_jobs`, tasks: sql`open_tasks` }
-
-/** By a loose scan: from one environment to the next, past its backlog. */
-function openEnvironments({ name, table }: QueueTable): Statement {
-  return sql`${names[name]} as (
-    (select environment_id, 1 as place from ${table} where due_at is not null order by environment_id limit 1)
-    union all
-    select n.environment_id, o.place + 1
-    from ${names[name]} o cross join lateral (
-      select q.environment_id from ${table} q
-      where q.due_at is not null and q.environment_id > o.environment_id order by q.environment_id limit 1) n
-    where o.place < ${environmentsMax}::int)`
-}
 
 function depthsOf({ name, table }: QueueTable, clock: Clock): Statement {
   const due = sql`q.environment_id = o.environment_id and q.lane = lanes.lane and q.due_at <= ${clock()}`

@@ -1,6 +1,8 @@
-// What becomes of a row that threw while it ran alone and the database answered: tried again for an hour, then buried.
+// What happens to a row that threw while it ran alone and the database responded: retried for an hour, then buried.
 
-/** Thrown this often, over this long, it will throw for ever. A bad deploy is usually undone within the hour. */
+/**
+ * If it threw this often, over this long, it will always throw. A bad deploy is usually rolled back within the hour.
+ */
 const faultsMax = 5
 const faultsOverMs = 3_600_000
 /** Upper steps reach beyond the hour, so that the fifth fault is the last. */

@@ -2,6 +2,7 @@
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
+import { openEnvironments } from './open-environments.ts'
 import { leaseMs } from './queue.ts'
 import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
@@ -29,7 +30,7 @@ export interface Claimed {
   readonly wasLeased: boolean
 }
 
-/** One claim takes from so many environments; the next goes on after them. */
+/** One claim takes from this many environments; the next continues after them. */
 const environmentsPerClaimMax = 64
 
 /**
@@ -81,8 +82,8 @@ export async function claimDue<Row extends object>(
 }
 
 /**
- * A lease that ended may be that of a slow node as well as of a dead one: it makes the group smaller in which the row runs, and
- * never leaves it to run alone.
+ * An expired lease may be that of a slow node as well as of a dead one: it reduces the group in which the row runs, and
+ * never makes it run alone.
  */
 const afterExpiry = sql`greatest(q.interruptions, least(q.interruptions + 1, ${interruptionsBeforeSolo - 1}))::smallint`
 
@@ -102,8 +103,8 @@ export async function releaseLeases(
 }
 
 /**
- * Rows of claims or inserts whose answers were lost: they are due again at once, and nothing speaks against them. One statement,
- * however many there are: after an outage each claim that was tried in it has left one.
+ * Rows of claims or inserts whose responses were lost: they are due again at once, without any penalty. One statement,
+ * however many there are: after an outage each claim attempted in it has left one.
  */
 export async function forgetLeases(
   db: Sql,
@@ -112,7 +113,7 @@ export async function forgetLeases(
   leases: readonly string[],
 ): Promise<number> {
   return db.run(sql`
-    with recursive ${environmentsOpen(queue)},
+    with recursive ${openEnvironments(queue.table, { as: opened })},
     held as materialized (
       select h.environment_id, h.id from ${placesOpen} cross join lateral (
         select q.environment_id, q.id from ${leasedFrom(queue, clock(), clock, leaseMs)}
@@ -135,10 +136,10 @@ export interface DeadNode extends LeaseRange {
 }
 
 /**
- * Frees what a dead node held, counts the interruption, and returns how much is left. A row that ran alone waits a minute
- * before it may do so again. Its leases are found by when they expire: those of a node that was last alive at some time lie
- * between that time and one lease from now, however many other rows wait for next week. A row that a transaction of the dead
- * node still locks is passed over: it must not keep the others waiting.
+ * Frees what a dead node held, counts the interruption, and returns how much is left. A row that ran alone waits a
+ * minute before it may do so again. Its leases are found by their expiry: those of a node that was last alive at some
+ * time lie between that time and one lease from now, however many other rows wait for next week. A row that a
+ * transaction of the dead node still locks is skipped: it must not hold up the others.
  */
 export async function freeLeases(
   db: Sql,
@@ -147,7 +148,7 @@ export async function freeLeases(
   dead: DeadNode,
 ): Promise<{ freed: number; left: number }> {
   const freed = await db.run(sql`
-    with recursive ${environmentsOpen(queue)},
+    with recursive ${openEnvironments(queue.table, { as: opened })},
     held as materialized (
       select h.environment_id, h.id from ${placesOpen} cross join lateral (
         select q.environment_id, q.id from ${heldBy(queue, clock, dead)} for update skip locked) h)
@@ -156,7 +157,7 @@ export async function freeLeases(
     from held where q.environment_id = held.environment_id and q.id = held.id`)
   if (freed > 0) queue.onFreed?.(freed)
   const row = await db.row<{ count: number }>(sql`
-    with recursive ${environmentsOpen(queue)}
+    with recursive ${openEnvironments(queue.table, { as: opened })}
     select count(*) as count from ${placesOpen} cross join lateral (select 1 from ${heldBy(queue, clock, dead)}) h`)
   return { freed, left: row?.count ?? 0 }
 }
@@ -168,24 +169,15 @@ const interrupted = (clock: Clock): Statement => sql`
   due_at = ${clock()} + interval '1 millisecond' * case when q.lane < 2 then 0 else coalesce(
     (${soloWaitsMs}::int[])[q.interruptions - ${interruptionsBeforeSolo - 1}::int], ${soloWaitsMs.at(-1)}::int) end`
 
-/** Every environment that has something open, by a loose scan. */
-function environmentsOpen(queue: QueueTable): Statement {
-  return sql`opened as (
-    (select environment_id from ${queue.table} where due_at is not null order by environment_id limit 1)
-    union all
-    select (select q.environment_id from ${queue.table} q
-            where q.due_at is not null and q.environment_id > o.environment_id order by q.environment_id limit 1)
-    from opened o where o.environment_id is not null)`
-}
-
-const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
+const opened = sql`opened`
+const placesOpen = sql`${opened} o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
 
 function heldBy(queue: QueueTable, clock: Clock, dead: DeadNode): Statement {
   const since = dead.aliveAt === undefined ? clock() : sql`least(${dead.aliveAt}::timestamptz, ${clock()})`
   return sql`${leasedFrom(queue, since, clock, dead.leaseMs)} and q.lease between ${dead.from}::uuid and ${dead.to}::uuid`
 }
 
-/** Of the environment and lane at hand: rows whose lease may not have ended at that time. */
+/** Of the current environment and lane: rows whose lease may not have expired at that time. */
 function leasedFrom(queue: QueueTable, since: Statement, clock: Clock, forMs: number): Statement {
   return sql`${queue.table} q
     where q.environment_id = o.environment_id and q.lane = lanes.lane and q.due_at > ${since}

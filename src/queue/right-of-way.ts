@@ -1,4 +1,5 @@
-// Callers that wait to be accepted have the right of way: the worker rests between batches while they do, but never stands still.
+// Requests that wait to be accepted take precedence: the worker pauses between batches while they wait, but never
+// stops.
 
 export interface RightOfWay {
   /** A caller waits. The returned function is called when it has its answer. */

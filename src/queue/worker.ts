@@ -22,9 +22,14 @@ export interface Handling<Row> {
 /** Capacity for rows that are about to be inserted: created with this lease, they need no claim. */
 export interface Reservation {
   readonly lease: string
-  /** So many of them are under way already, and need no runner. Returns what is called for each when nothing of it is in flight any more. */
+  /**
+   * This many of them are already in progress, and need no runner. Returns what is called for each when nothing of it
+   * is in flight any more.
+   */
   begin(count: number): () => void
-  /** Hands over what else was inserted, or perhaps was; capacity that is not used is given back. What is given later is ignored. */
+  /**
+   * Hands over what else was inserted, or may have been; unused capacity is released. What is given later is ignored.
+   */
   give(rows: readonly Leased[]): void
 }
 
@@ -33,7 +38,7 @@ export interface WorkerOptions<Row extends Leased> {
   readonly name: string
   /** How many rows may be in flight that were claimed. */
   readonly claimedMax: number
-  /** The same for rows created already leased. Each kind has capacity of its own, so that neither keeps the other waiting. */
+  /** The same for rows created already leased. Each kind has its own capacity, so that neither blocks the other. */
   readonly preLeasedMax: number
   readonly batchMax: number
   /** How many batches may be decided at once. */
@@ -49,7 +54,7 @@ export interface WorkerOptions<Row extends Leased> {
   /** After a batch that took so long: resolves when its runner may take the next. */
   rest?(tookMs: number): Promise<void>
   release(rows: readonly Row[]): Promise<void>
-  /** Frees whatever has one of these leases: a claim, or an insert, whose answer was lost. */
+  /** Frees whatever has one of these leases: a claim, or an insert, whose response was lost. */
   forget?(leases: readonly string[]): Promise<unknown>
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
@@ -58,22 +63,25 @@ export interface Worker {
   /** Something may be due. */
   poke(): void
   reserve(count: number): Reservation | undefined
-  /** Claims and runs until nothing is due; for tests, and for whoever wants to wait. */
+  /** Claims and runs until nothing is due; for tests, and for callers that want to wait. */
   drain(): Promise<number>
   /** `false` while this node must not work: it cannot show the others that it lives. */
   setAlive(alive: boolean): void
   start(): void
-  /** Claims no more, gives back what was not begun, and waits for the rest. */
+  /** Stops claiming, releases what was not started, and waits for the rest. */
   stop(): Promise<void>
 }
 
-/** Rows whose database did not answer wait this long before they run again. */
+/** Rows whose database did not respond wait this long before they run again. */
 const againMs = 500
 /** A row is tried again under its lease for this long, half of what a lease lasts; then the lease is left to end. */
 const leaseUsedMsMax = 30_000
 /** Draining gives up when the database does not answer so often. */
 const drainTriesMax = 100
-/** What the first claim takes; each batch that ends doubles it. A node that dies soon after its start interrupts few rows. */
+/**
+ * The size of the first claim; each batch that ends doubles it. A node that dies soon after its start interrupts few
+ * rows.
+ */
 const firstClaimMax = 100
 
 export function createWorker<Row extends Leased>(options: WorkerOptions<Row>): Worker {
@@ -86,7 +94,7 @@ interface Held<Row> {
   readonly sinceMs: number
 }
 
-/** Rows in flight that came in one way. */
+/** Rows in flight that came from one source. */
 interface Line<Row> {
   /** Not yet begun. */
   readonly waiting: Held<Row>[]
@@ -98,7 +106,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
   readonly #options: WorkerOptions<Row>
   readonly #claimed: Line<Row> = { waiting: [], inFlight: 0 }
   readonly #preLeased: Line<Row> = { waiting: [], inFlight: 0 }
-  /** Whose turn it is when both have something: a batch each. */
+  /** Whose turn it is when both have something: one batch each. */
   #nextLine = this.#claimed
   #claimLimit = firstClaimMax
   #started = false
@@ -108,7 +116,9 @@ class WorkerLoop<Row extends Leased> implements Worker {
   #claiming: Promise<void> | undefined
   /** Leases that rows may have although no row came with them. */
   readonly #lost: string[] = []
-  /** Something may be due that was not claimed: there was no capacity, a claim was under way, or it came back full. */
+  /**
+   * Something may be due that was not claimed: there was no capacity, a claim was in progress, or it came back full.
+   */
   #mayBeMore = false
   #onIdle: (() => void) | undefined
 
@@ -137,7 +147,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
         if (isGiven) return
         isGiven = true
         this.#left(this.#preLeased, count - begun)
-        // Where nothing came of it, the answer may have been lost.
+        // If it failed, the response may have been lost.
         if (rows.length + begun === 0) this.#lost.push(lease)
         this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
       },
@@ -171,9 +181,9 @@ class WorkerLoop<Row extends Leased> implements Worker {
     this.#stopping = true
     await this.#claiming
     await this.#giveBack()
-    // What the last batches insert for this node comes in meanwhile, and is given back as well.
+    // What the last batches insert for this node arrives in the meantime, and is released as well.
     while (this.#inFlight() > 0) {
-      // What came in while others were given back has called already.
+      // What arrived while others were released has already made its call.
       if (this.#claimed.waiting.length + this.#preLeased.waiting.length === 0) {
         await new Promise<void>((resolve) => {
           this.#onIdle = resolve
@@ -221,7 +231,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (this.#mayBeMore) void this.#claimMore()
   }
 
-  /** The line whose turn it is, or the other one where that has nothing. */
+  /** The source whose turn it is, or the other one if that has nothing. */
   #takeTurn(): Line<Row> | undefined {
     const first = this.#nextLine
     const second = first === this.#claimed ? this.#preLeased : this.#claimed
@@ -234,7 +244,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   /** Begins as many batches as may run at once. */
   #runWaiting(): void {
-    // Once it stops, what comes in is only given back.
+    // Once it stops, what arrives is only released.
     const mayBegin = (): boolean => this.#alive && !this.#stopping && this.#runners < this.#options.runnersMax
     while (mayBegin()) {
       const line = this.#takeTurn()
@@ -339,7 +349,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (count >= capacity || wasPoked) void this.#claimMore()
   }
 
-  /** Rows whose answer was lost first: they have waited longest. A lease is lost only where a claim was made with it. */
+  /** Rows whose response was lost first: they have waited longest. A lease is lost only if a claim was made with it. */
   async #claimWith(limit: number, lease: string): Promise<Row[]> {
     const { claim, forget } = this.#options
     const lost = forget === undefined ? [] : this.#lost.splice(0)
@@ -360,7 +370,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 }
 
-/** Takes the next rows that may run together from the front: fewer where one of them is suspected. */
+/** Takes the next rows that may run together from the front: fewer if one of them is possibly poisonous. */
 function nextGroup<Row extends Leased>(waiting: Held<Row>[], batchMax: number): Held<Row>[] {
   let size = 0
   let limit = batchMax

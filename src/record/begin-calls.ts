@@ -1,7 +1,8 @@
-// One statement before providers are asked: only for calls that hold a slot now, and only where the lease still holds.
+// One statement before providers are called: only for calls that hold a slot now, and only if the lease is still valid.
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import { leased } from '../domain/delivery/due.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -42,4 +43,4 @@ export async function recordBeginnings(
   return new Set(beginnings.filter(isOurs).map(({ job }) => job.id))
 }
 
-const keepsRunning = { status: 'running', due: 'kept', state: null, details: [] } as const
+const keepsRunning = { status: 'running', due: leased, state: null, details: [] } as const

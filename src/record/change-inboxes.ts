@@ -28,7 +28,7 @@ export async function changeInboxesOf(
   return changeInboxes(tx, world, environment, await findInboxesOf(tx, environment, messageIds))
 }
 
-/** Perhaps before the commit: whoever follows an inbox looks more than once. */
+/** Possibly before the commit: whoever follows an inbox looks more than once. */
 export function hintAt(world: World, environment: Environment, subscriberIds: readonly string[]): void {
   if (subscriberIds.length > 0) world.inboxHint?.(environment.id, subscriberIds)
 }

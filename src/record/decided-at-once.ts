@@ -1,4 +1,4 @@
-// Jobs that are decided before their events are written: their rows are made as what they have come to.
+// Jobs that are decided before their events are written: their rows are inserted with their result.
 import type { Part } from '../db/one-statement.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -12,21 +12,23 @@ import type { PreLeasedJob } from './notify.ts'
 import type { MadeAfter, Settlement } from './settlement.ts'
 import { decidedJobs, endedJobsOf, nextJobs } from './write-settlements.ts'
 
-/** What first jobs have come to. It holds slots of providers until one of its functions is called. */
+/** The results of first jobs. It holds slots of providers until one of its functions is called. */
 export interface DecidedAtOnce {
   readonly settlements: readonly Settlement[]
   /** The jobs that follow others at once. */
   readonly madeAfter: MadeAfter
-  /** Committed: what was begun goes out. `ended` is called for each notification of which no step is left to its own turn. */
+  /**
+   * Committed: the started calls are made. `ended` is called for each notification without a step that runs separately.
+   */
   written(ended: () => void): void
-  /** Nothing of it is kept; or, where the database gave no answer, perhaps. */
+  /** Nothing was written; or, if the database did not respond, possibly. */
   notWritten(isUnknown: boolean): void
 }
 
 /** Their callers wait while they are decided, and so do those that come after them. */
 export const decidedAtOnceMax = 100
 
-/** Undefined where they need their own turn: something must be asked first, or is decided only where it is written. */
+/** Undefined if they must run separately: something must be called first, or is decided only when it is written. */
 export type DecideAtOnce = (
   environment: Environment,
   jobs: readonly PreLeasedJob[],
@@ -35,7 +37,7 @@ export type DecideAtOnce = (
 export interface DecidedRows {
   readonly parts: readonly Part[]
   readonly counted: readonly CountedKey[]
-  /** The steps that have their own turn, one of a notification at the most. */
+  /** The steps that run separately, at most one per notification. */
   readonly next: readonly NewJob[]
 }
 

@@ -10,7 +10,7 @@ import { unsnoozeMessages } from '../store/messages/snooze.ts'
 import type { World } from '../world/world.ts'
 import { changeInboxesOf } from './change-inboxes.ts'
 
-/** The snoozes whose time has come, in one transaction with the tasks that say so. */
+/** The snoozes whose time has come, in one transaction with their tasks. */
 export async function endDueSnoozes(
   db: Db,
   world: World,
@@ -27,7 +27,7 @@ export async function endDueSnoozes(
   })
 }
 
-/** How many came back. One that is not put off any more is left alone, so a task that runs twice does no harm. */
+/** How many returned. One that is no longer snoozed is left alone, so a task that runs twice does no harm. */
 export async function endSnoozes(
   tx: Tx,
   world: World,

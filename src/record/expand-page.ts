@@ -18,7 +18,7 @@ import { notifyMissing, preLeasedJob } from './notify.ts'
 import type { ResolveChannels } from './resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from './resolve-recipients.ts'
 
-/** How far an event has come: so many of those it names, then the members of its topics by id. */
+/** The progress of an event: how many of the named recipients, then the subscribers of its topics by id. */
 export interface ExpansionState {
   readonly named: number
   /** The last subscriber of the topics that became a notification; null before the first. */
@@ -35,7 +35,7 @@ export interface ExpansionParts {
   readonly resolveChannels: ResolveChannels
 }
 
-/** Where to go on; undefined when the event is expanded, or no longer ours. */
+/** Where to continue; undefined when the event is expanded, or no longer ours. */
 export async function expandPage(
   db: Db,
   world: World,

@@ -1,6 +1,7 @@
 // Digests are read, modified and written at once: who opens a window, who joins one, who passes.
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
+import { until } from '../domain/delivery/due.ts'
 import type { JobState } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
@@ -61,17 +62,17 @@ export async function joinDigests(
 }
 
 export function opens(decision: DeferredDigest, window: JoinedWindow): Settlement {
-  const until = window.due_at.toISOString()
+  const untilDate = window.due_at.toISOString()
   const { held } = decision.join
   const delay = Math.max(0, window.due_at.getTime() - decision.now.getTime())
   return settles(decision.job, 'delayed', {
-    due: window.due_at,
-    state: { windowId: window.id, until, ...stateOf(decision) },
+    due: until(window.due_at),
+    state: { windowId: window.id, until: untilDate, ...stateOf(decision) },
     details: [
       ...decision.join.details,
       held === undefined
-        ? detail(decision.now, 'digested', { raw: { delay, untilDate: until } })
-        : detail(decision.now, 'held', { raw: { by: held.by, delay, untilDate: until } }),
+        ? detail(decision.now, 'digested', { raw: { delay, untilDate } })
+        : detail(decision.now, 'held', { raw: { by: held.by, delay, untilDate } }),
     ],
   })
 }
@@ -150,7 +151,7 @@ function groupByIdentity(deferred: readonly DeferredDigest[]): Map<string, Ident
 
 export function identityOf(decision: DeferredDigest): DigestIdentity {
   const { digestValue, held, apart } = decision.join
-  // No value of a digest key makes the text of a held one, or of a test's: those begin with an equals sign.
+  // No value of a digest key produces the text of a held one, or of a test's: those begin with an equals sign.
   const value = digestValue === undefined ? '' : `=${digestValue}`
   const keyHash = createHash('sha256')
     .update(apart === undefined ? (held === undefined ? value : `held ${held.key}`) : `test ${apart}`)

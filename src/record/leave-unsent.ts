@@ -1,4 +1,4 @@
-// Ends jobs whose messages are not sent after all: no provider is asked for them again.
+// Ends jobs whose messages are not sent after all: no provider is called for them again.
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -13,7 +13,7 @@ export interface LeftUnsent {
   readonly messageIds: readonly string[]
 }
 
-/** A job whose lease was lost meanwhile is left to whoever holds it now. */
+/** A job whose lease was lost in the meantime is left to its current holder. */
 export async function leaveUnsent(
   db: Db,
   world: World,

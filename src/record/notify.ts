@@ -1,6 +1,7 @@
 // Notifications and their first jobs, for the recipients of events.
 import { oneStatement } from '../db/one-statement.ts'
 import type { Tx } from '../db/sql.ts'
+import { atOnce } from '../domain/delivery/due.ts'
 import type { TriggeredEvent } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
@@ -51,7 +52,7 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
       versionId: one.versionId,
       step: one.firstStep,
       status: 'queued',
-      due: 'at once',
+      due: atOnce,
       lane: one.lane,
       digestId: null,
       state: null,
@@ -80,7 +81,7 @@ export function preLeasedJob(
   event: TriggeredEvent | undefined,
   foreseen?: ForeseenFacts | undefined,
 ): PreLeasedJob {
-  // Member by member: a spread costs ten times as much, and there is one for every job.
+  // Field by field: a spread costs ten times as much, and there is one for every job.
   return {
     environmentId: environment.id,
     id: job.id,

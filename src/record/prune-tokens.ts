@@ -1,4 +1,4 @@
-// Device tokens that are gone leave the subscribers' entries with the outcome that said so.
+// Removes unregistered device tokens from the subscribers' entries, with the outcome that reported them.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { DeadToken } from '../store/people/subscriber-channels.ts'
@@ -6,8 +6,8 @@ import { removeDeviceTokens } from '../store/people/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 
 /**
- * One transaction with what `write` writes. Subscribers are locked before jobs, as everywhere. A device is gone whoever
- * holds the job's lease, so it is taken out even where the lease was lost meanwhile.
+ * One transaction with what `write` writes. Subscribers are locked before jobs, as everywhere. A device is unregistered
+ * whoever holds the job's lease, so it is removed even if the lease was lost in the meantime.
  */
 export function pruneTokens<Written>(
   db: Db,

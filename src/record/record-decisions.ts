@@ -36,7 +36,7 @@ export async function recordDecisions(
     reservation?.give(written.preLeased)
   }
   countWritten(world.meter, settlements, written.kept, world.now())
-  const isAgain = settlements.some(({ status, due }) => status === 'queued' && due !== 'kept')
+  const isAgain = settlements.some(({ status, due }) => status === 'queued' && due.kind !== 'leased')
   if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()
   return written.kept
 }
@@ -53,8 +53,8 @@ async function write(
     return writeSettlements(db, world, environment, queue, { settlements, ...parts })
   }
   return db.transaction(async (tx) => {
-    // Held before anything is decided here: a window must not count an event that another node has counted.
-    // Those that close a window too: whoever calls an event off takes its jobs first and its windows then.
+    // Locked before anything is decided here: a window must not count an event that another node has counted. Those
+    // that close a window too: a cancellation locks an event's jobs first and its windows then.
     const closing = settlements.filter((settlement) => settlement.closes !== null)
     const held = await holdJobs(
       tx,

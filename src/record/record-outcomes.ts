@@ -20,15 +20,17 @@ import { writeSettlements } from './write-settlements.ts'
 export interface JobOutcome {
   readonly settlement: Settlement
   readonly results: readonly CallResult[]
-  /** Devices that are gone, as their provider says. */
+  /** Devices that their provider reported as unregistered. */
   readonly deadTokens?: readonly DeadToken[]
-  /** Who wants nothing more, as their provider says. */
+  /** Recipients who opted out, as their provider reported. */
   readonly suppressions?: readonly NewSuppression[]
-  /** Messages whose provider must be asked what became of them. */
+  /** Messages whose provider must be asked for the result. */
   readonly polls?: readonly AwaitedReceipt[]
 }
 
-/** A job whose lease was lost meanwhile is left to whoever holds it now; that a message was sent is written all the same. */
+/**
+ * A job whose lease was lost in the meantime is left to its current holder; that a message was sent is written anyway.
+ */
 export async function recordOutcomes(
   db: Db,
   world: World,

@@ -27,8 +27,8 @@ export interface ResolvedRecipients {
 }
 
 /**
- * In statements of their own, before the event is inserted: `on conflict do nothing` and a select in one statement share a
- * snapshot, and a subscriber committed meanwhile would be in neither.
+ * In separate statements, before the event is inserted: `on conflict do nothing` and a select in one statement share a
+ * snapshot, and a subscriber committed in the meantime would be in neither.
  */
 export async function resolveRecipients(
   tx: Tx,
@@ -57,7 +57,9 @@ export interface ForeseenPeople {
   readonly ids: ReadonlyMap<string, string>
   readonly made: readonly SubscriberUpsert[]
   readonly changed: readonly SubscriberUpsert[]
-  /** What deciding their jobs needs, by internal id, where it was asked for: so a single event is not followed by one more trip. */
+  /**
+   * What deciding their jobs needs, by internal id, if requested: so a single event does not need another round trip.
+   */
   readonly facts: ReadonlyMap<string, ForeseenFacts>
 }
 
@@ -108,7 +110,7 @@ const newRecipient = ({ id, subscriberId, fields }: SubscriberUpsert): Recipient
   last_online_at: null,
 })
 
-/** Those that are there and of whom nothing new is said: most are, and cost no write, no lock and no look at their fields. */
+/** Existing subscribers without changes: most are, and cost no write, no lock and no comparison of fields. */
 async function findKnown(
   db: Sql,
   environment: Environment,
@@ -120,9 +122,9 @@ async function findKnown(
 interface LookedUp {
   /** Of those who are as they are said to be. */
   readonly ids: Map<string, string>
-  /** Of the same, where they were looked at. */
+  /** For the same, if they were read. */
   readonly rows: readonly SubscriberRow[]
-  /** Of those of whom something new is said. */
+  /** For those with changes. */
   readonly differing: ReadonlyMap<string, string>
 }
 
@@ -209,12 +211,12 @@ function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
   return Object.entries(fields).some(([name, value]) => {
     if (value === undefined) return false
     const before = stored[name as keyof SubscriberFields]
-    // As the database keeps it: the members of an object in an order of its own, and numbers as JSON has them.
+    // As the database stores it: the fields of an object in its own order, and numbers as in JSON.
     return name === 'data' ? !isDeepStrictEqual(JSON.parse(JSON.stringify(value)), before) : value !== before
   })
 }
 
-/** What could not be written, in words for whoever triggered the event. */
+/** What could not be written, as a message for the caller of the trigger. */
 export function channelWarnings(warnings: ReadonlyMap<string, string>): string[] {
   return [...warnings].map(([subscriberId, words]) => `Channels of ${subscriberId} were not stored: ${words}`)
 }

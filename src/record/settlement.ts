@@ -1,5 +1,7 @@
 // A settlement: everything that follows from a decision on one job, to be written in one transaction.
 import type { JoinDigest, TakeThrottle } from '../domain/delivery/decision.ts'
+import type { Due } from '../domain/delivery/due.ts'
+import { over } from '../domain/delivery/due.ts'
 import type { Job, JobState, JobStatus } from '../domain/delivery/job.ts'
 import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
@@ -7,12 +9,11 @@ import type { NewMessage } from '../store/messages/insert.ts'
 export interface Settlement {
   readonly job: Job
   readonly status: JobStatus
-  /** `kept`: its messages are in flight. A timestamp: runs again then. Null: finished. */
-  readonly due: 'kept' | Date | null
+  readonly due: Due
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
   readonly messages: readonly NewMessage[]
-  /** The step whose turn it is now. */
+  /** The step that runs next. */
   readonly next: NextStep | null
   /** Steps that will never run, and why. */
   readonly rest: RestOfSteps | null
@@ -21,8 +22,8 @@ export interface Settlement {
 }
 
 /**
- * Jobs that were decided before they were made: by id, the job they come after, which is settled with them. They have no row
- * yet, and get none unless that job was still ours.
+ * Jobs that were decided before they were created: by id, the job they follow, which is settled with them. They have no
+ * row yet, and get none unless that job was still ours.
  */
 export type MadeAfter = ReadonlyMap<string, string>
 
@@ -44,12 +45,12 @@ export interface DeferredDigest {
   readonly join: JoinDigest
   readonly workflowId: string
   readonly now: Date
-  /** Where the run goes on if the digest is passed or the window closes; null at the end. */
+  /** Where the run continues if the digest is passed or the window closes; null at the end. */
   readonly nextStep: number | null
   readonly laterSteps: readonly number[]
 }
 
-/** A job that asks a throttle: whether it goes on is known only in the transaction. */
+/** A job that asks a throttle: whether it continues is known only in the transaction. */
 export interface DeferredThrottle {
   readonly job: Job
   readonly take: TakeThrottle
@@ -58,7 +59,7 @@ export interface DeferredThrottle {
   readonly laterSteps: readonly number[]
 }
 
-/** What can only be decided where it is written. */
+/** What can only be decided when it is written. */
 export type DeferredDecision = DeferredDigest | DeferredThrottle
 
 export const settles = (
@@ -68,7 +69,7 @@ export const settles = (
 ): Settlement => ({
   job,
   status,
-  due: more.due ?? null,
+  due: more.due ?? over,
   state: more.state ?? null,
   details: more.details ?? [],
   messages: more.messages ?? [],

@@ -3,6 +3,7 @@ import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import { atOnce, over } from '../domain/delivery/due.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -40,11 +41,11 @@ export interface Written {
 export interface SettlingParts {
   readonly settlements: readonly Settlement[]
   readonly madeAfter?: MadeAfter
-  /** What came of the calls of these jobs, where calls were made. */
+  /** The results of the calls of these jobs, if calls were made. */
   readonly results?: readonly CallResult[]
   /** The same as it is counted. */
   readonly calls?: readonly CountedCall[]
-  /** What those calls taught of addresses. It is true whoever holds the jobs. */
+  /** What those calls revealed about addresses. It holds whoever has the jobs. */
   readonly suppressions?: readonly NewSuppression[]
   readonly reservation: Reservation | undefined
 }
@@ -105,7 +106,7 @@ function doubtfulCounts(environment: Environment, counted: readonly CountedJob[]
   return { ...jobCountInsertion(environment, counted, recorded, now), as: sql`counted_of_messages` }
 }
 
-/** What was settled, and what was made with it. */
+/** What was settled, and what was created with it. */
 function idsOf(made: readonly Part[]): KeptJobs {
   if (made.length === 0) return { name: 'settled', ids: settledJobs }
   return {
@@ -114,7 +115,9 @@ function idsOf(made: readonly Part[]): KeptJobs {
   }
 }
 
-/** With the windows that some of them close: nothing of it stands unless the jobs that close them were still ours. */
+/**
+ * With the windows that some of them close: nothing of it is committed unless the jobs that close them were still ours.
+ */
 export async function writeClosing(
   tx: Tx,
   world: World,
@@ -140,7 +143,7 @@ function jobSettlementOf({ job, status, due, state, details }: Settlement) {
   return { id: job.id, lease: job.lease, status, due, state, details }
 }
 
-/** A lease that was needed for the whole of a transaction had gone: it is rolled back, and tried without that job. */
+/** A lease that was needed for the whole transaction was lost: it is rolled back, and tried without that job. */
 export class LostLease extends Error {
   constructor() {
     super('A lease was lost')
@@ -170,7 +173,7 @@ export function nextJobs(settlements: readonly Settlement[], madeAfter: MadeAfte
   for (const { job, next } of settlements) {
     if (next === null || followed.has(job.id)) continue
     const { step, digestId } = next
-    jobs.push(laterJob(job, step, { status: 'queued', due: 'at once', digestId, details: [] }, madeAfter))
+    jobs.push(laterJob(job, step, { status: 'queued', due: atOnce, digestId, details: [] }, madeAfter))
   }
   return jobs
 }
@@ -190,7 +193,7 @@ export function decidedJobs(settlements: readonly Settlement[], madeAfter: MadeA
 export function endedJobsOf({ job, rest }: Settlement, madeAfter: MadeAfter = noneMade): NewJob[] {
   if (rest === null) return []
   const { status, details } = rest
-  const made = { status, due: null, digestId: job.digestId, details }
+  const made = { status, due: over, digestId: job.digestId, details }
   return rest.steps.map((step) => laterJob(job, step, made, madeAfter))
 }
 
@@ -208,7 +211,7 @@ function laterJob(
 
 type Shared = 'notificationId' | 'eventId' | 'subscriberId' | 'versionId' | 'lane'
 
-/** Of the job's notification. Member by member, as there is one for most jobs: a spread costs ten times as much. */
+/** Of the job's notification. Field by field, as there is one for most jobs: a spread costs ten times as much. */
 function newJob(
   { notificationId, eventId, subscriberId, versionId, lane }: Pick<Job, Shared>,
   { id, step, status, due, digestId, state, details, lease, afterId }: Required<Omit<NewJob, Shared>>,

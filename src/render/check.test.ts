@@ -57,7 +57,7 @@ test('blocks are named by their place', () => {
 test('an unknown filter in a cycle is found, though LiquidJS would not look', () => {
   assert.match(
     templateMistakes({ type: 'in_app', content: '{% cycle "a" | nope, "b" %}' })[0]?.message ?? '',
-    /no filter "nope"/,
+    /unknown filter "nope"/,
   )
 })
 
@@ -82,6 +82,6 @@ test('what is too large is reported without reading it', () => {
   let data: Record<string, unknown> = {}
   for (let depth = 0; depth < 5_000; depth += 1) data = { data }
   assert.deepEqual(templateMistakes({ type: 'in_app', content: 'x', data }), [
-    { path: 'template.data', message: 'is nested more than 10 deep' },
+    { path: 'template.data', message: 'is nested more than 10 levels deep' },
   ])
 })

@@ -70,14 +70,14 @@ const endless: Record<string, [template: string, message: RegExp]> = {
   ],
   'a value nested deeply': ['{{ deep }}', /nested too deeply/],
   'such a value as JSON': ['{{ deep | json }}', /nested too deeply/],
-  'blocks nested deeply': [`${'{% if 1 %}'.repeat(60)}${'{% endif %}'.repeat(60)}`, /nested more than 50 deep/],
+  'blocks nested deeply': [`${'{% if 1 %}'.repeat(60)}${'{% endif %}'.repeat(60)}`, /nested more than 50 levels deep/],
   'blocks nested until the stack is full': ['{% if 1 %}'.repeat(2_999), /nested too deeply|not closed/],
   'a template that is long': [`{{x}}${'b'.repeat(300_000)}`, /at most 250000 are allowed/],
   'many outputs': ['{{a}}'.repeat(3_001), /more than 3000 outputs and tags/],
   'many lines in a liquid tag': [`{% liquid\n${'a\n'.repeat(4_000)}%}`, /more than 3000 outputs and tags/],
   'a long tag': [`{% if ${'a or '.repeat(5_000)} b %}{% endif %}`, /longer than 10000 characters/],
-  'filters that read templates': ['{{ list | where_exp: "i", "(low..high)" }}', /no filter "where_exp"/],
-  'our own filter for ranges': ['{{ low | range_end }}', /no filter "range_end"/],
+  'filters that read templates': ['{{ list | where_exp: "i", "(low..high)" }}', /unknown filter "where_exp"/],
+  'our own filter for ranges': ['{{ low | range_end }}', /unknown filter "range_end"/],
 }
 
 for (const [name, [template, message]] of Object.entries(endless)) {

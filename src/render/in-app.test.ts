@@ -78,11 +78,11 @@ test('a link that could run a script fails the message and names its field', () 
 
 test('what is too long or too deep is reported', () => {
   const long = { content: '{{x}}{{x}}' }
-  assert.match(renderError(() => inApp(long, { x: 'a'.repeat(60_000) })).message, /longer than 100000 characters/)
+  assert.match(renderError(() => inApp(long, { x: 'a'.repeat(60_000) })).message, /more than 100000 characters/)
   assert.equal(inApp(long, { x: 'a'.repeat(40_000) }).content.length, 80_000)
   let data: Record<string, unknown> = {}
   for (let depth = 0; depth < 12; depth += 1) data = { data }
-  assert.match(renderError(() => inApp({ data })).message, /nested more than 10 deep/)
+  assert.match(renderError(() => inApp({ data })).message, /nested more than 10 levels deep/)
   const many = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`k${index}`, 'x']))
   assert.match(renderError(() => inApp({ data: many })).message, /more than 200 texts/)
 })

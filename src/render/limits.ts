@@ -4,6 +4,8 @@
 export const templateLengthMax = 250_000
 /** Outputs and tags in one text: what parsing costs grows faster than their number. */
 export const codesMax = 3_000
+/** Outputs and tags in all texts of a workflow: they are parsed together when it is saved or tried, in some 80 ms. */
+export const workflowCodesMax = 10_000
 /** One output or tag. */
 export const codeLengthMax = 10_000
 /** Blocks within blocks. Parsing and rendering recurse. */
@@ -48,6 +50,9 @@ const readPerUnit = 16
 /** Making what shows dates and numbers in a zone or a language takes as long as this many steps. */
 const formatterSteps = 150
 
+/** What is rendered in the turn of others: about 10 ms on a slow core. More of it is left to a thread. */
+export const smallShare = 0.1
+
 /** What one message may still cost: every step is charged what it costs, before it is taken where that is known. */
 export class Budget {
   readonly now: () => Date
@@ -57,8 +62,18 @@ export class Budget {
   #keys: Map<object, readonly string[]> | undefined
   #formatters: Set<string> | undefined
 
-  constructor(now: () => Date) {
+  readonly #share: number
+  #isExceeded = false
+
+  /** `share`: how much of what a message may cost in steps and work. */
+  constructor(now: () => Date, share = 1) {
     this.now = now
+    this.#share = share
+  }
+
+  /** Whether it ended for what it costs, with less than a message may cost. */
+  get isTooSmall(): boolean {
+    return this.#isExceeded && this.#share < 1
   }
 
   /** So many characters or list members are read or made. Filters of LiquidJS call it too, with whatever they were given. */
@@ -67,7 +82,8 @@ export class Budget {
     const count = typeof given === 'number' ? given : Number(given)
     if (!(count > 0)) return
     this.#work += count
-    if (this.#work > workMax) {
+    if (this.#work > workMax * this.#share) {
+      this.#isExceeded = true
       throw new LimitExceeded(`the template processes more than ${workMax} characters or list items`)
     }
   }
@@ -95,8 +111,10 @@ export class Budget {
   /** For what takes as long as so many ordinary steps. */
   steps(count: number): void {
     this.#steps += count
-    if (this.#steps > stepsMax)
+    if (this.#steps > stepsMax * this.#share) {
+      this.#isExceeded = true
       throw new LimitExceeded(`the template takes more than ${stepsMax} steps: does it loop forever?`)
+    }
   }
 
   /** So many characters come out. */

@@ -1,10 +1,11 @@
 // The renderer: what was compiled is kept by key, and each message has a budget of its own.
-import type { EmailFrame, Renderer, TemplateScope } from '../domain/workflows/rendering.ts'
+import type { EmailFrame, Renderer, RenderRequest, TemplateScope } from '../domain/workflows/rendering.ts'
+import { RenderElsewhere } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { compileEmail, renderEmail } from './email/email.ts'
 import { compileLayout } from './email/own-layout.ts'
 import { compileInApp, renderInApp } from './in-app.ts'
-import { Budget } from './limits.ts'
+import { Budget, smallShare } from './limits.ts'
 import { TemplateCache } from './template-cache.ts'
 import { withDefaults } from './template-defaults.ts'
 import { compileText, renderText } from './text-message.ts'
@@ -16,18 +17,32 @@ export function createRenderer(now: () => Date = () => new Date()): Renderer {
   const layouts = new TemplateCache(compileLayout)
   const inApps = new TemplateCache(compileInApp)
   const texts = new TemplateCache(compileText)
-  return {
-    email: (key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame) =>
-      renderEmail(
-        emails.of(key, template),
-        withDefaults(template, scope),
-        new Budget(now),
-        typeof frame === 'object' ? layouts.of(frame.key, frame) : frame,
-      ),
-    inApp: (key: string, template: StepTemplate, scope: TemplateScope) =>
-      renderInApp(inApps.of(key, template), withDefaults(template, scope), new Budget(now)),
-    text: (key: string, template: StepTemplate, scope: TemplateScope) =>
-      renderText(texts.of(key, template), withDefaults(template, scope), new Budget(now)),
+  const of = (share: number): Renderer => ({
+    email: (key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame) => {
+      const budget = new Budget(now, share)
+      try {
+        const layout = typeof frame === 'object' ? layouts.of(frame.key, frame) : frame
+        return renderEmail(emails.of(key, template), withDefaults(template, scope), budget, layout)
+      } catch (error) {
+        throw elsewhereIfSmall(error, budget, { kind: 'email', template, scope, frame })
+      }
+    },
+    inApp: (key: string, template: StepTemplate, scope: TemplateScope) => {
+      const budget = new Budget(now, share)
+      try {
+        return renderInApp(inApps.of(key, template), withDefaults(template, scope), budget)
+      } catch (error) {
+        throw elsewhereIfSmall(error, budget, { kind: 'inApp', template, scope })
+      }
+    },
+    text: (key: string, template: StepTemplate, scope: TemplateScope) => {
+      const budget = new Budget(now, share)
+      try {
+        return renderText(texts.of(key, template), withDefaults(template, scope), budget)
+      } catch (error) {
+        throw elsewhereIfSmall(error, budget, { kind: 'text', template, scope })
+      }
+    },
     value: (text: string, scope: TemplateScope) => renderValue(text, scope, new Budget(now)),
     values: (scope: TemplateScope) => {
       let budget: Budget | undefined
@@ -36,5 +51,10 @@ export function createRenderer(now: () => Date = () => new Date()): Renderer {
         return renderValue(text, scope, budget)
       }
     },
-  }
+  })
+  return { ...of(1), small: of(smallShare) }
+}
+
+function elsewhereIfSmall(error: unknown, budget: Budget, request: RenderRequest): unknown {
+  return budget.isTooSmall ? new RenderElsewhere(request) : error
 }

@@ -1,4 +1,5 @@
 // Dates in templates: reading what a payload holds, and showing it in a zone and a language.
+import { BoundedMap } from '../domain/bounded-map.ts'
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 
 /** A timestamp as a calendar and clock of a zone show it. */
@@ -76,14 +77,13 @@ const clockParts: Intl.DateTimeFormatOptions = {
 }
 
 // Making a formatter costs 50 µs, using it 3.
-const formatters = new Map<string, Intl.DateTimeFormat>()
 const formattersMax = 500
+const formatters = new BoundedMap<string, Intl.DateTimeFormat>(formattersMax)
 
 function formatter(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = `${locale} ${Object.entries(options).join()}`
   const known = formatters.get(key)
   if (known !== undefined) return known
-  if (formatters.size >= formattersMax) formatters.clear()
   const made = new Intl.DateTimeFormat(locale, options)
   formatters.set(key, made)
   return made
@@ -250,8 +250,8 @@ export function stepsOf(format: string): number {
   return steps
 }
 
-const locales = new Map<string, string>()
 const localesMax = 1_000
+const locales = new BoundedMap<string, string>(localesMax)
 
 /** The language tag as Intl wants it; English for one that is none. */
 export function localeOf(value: unknown): string {
@@ -259,7 +259,6 @@ export function localeOf(value: unknown): string {
   const known = locales.get(value)
   if (known !== undefined) return known
   if (!isLocale(value)) return 'en'
-  if (locales.size >= localesMax) locales.clear()
   const locale = value.replaceAll('_', '-')
   locales.set(value, locale)
   return locale

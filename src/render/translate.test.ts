@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'
+import { Turn } from '../domain/turn.ts'
 import type { TemplateScope } from '../domain/workflows/rendering.ts'
 import { flatTexts, translations, translationsOf } from '../domain/workflows/translation.ts'
 import { textMistakes } from './translation-check.ts'
@@ -105,10 +106,28 @@ test('a text that never ends fails what prints it', () => {
   assert.match(renderError(() => plain("{{ 'a' | t }}", speaking(given))).message, /does it loop forever/)
 })
 
-test('mistakes in texts are reported by key, and single braces that name nothing are none', () => {
+test('mistakes in texts are reported by key, and single braces that name nothing are none', async () => {
   const texts = flatTexts({ good: '{name} { x } {} {{ y }}', bad: { one: '{{ x', two: 'a {% nope %}' } }).texts
   assert.deepEqual(
-    textMistakes(texts).map(({ key }) => key),
+    (await textMistakes(texts)).map(({ key }) => key),
     ['bad.one', 'bad.two'],
   )
+})
+
+test('many texts are looked through in turns', async () => {
+  const texts = flatTexts(Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`k${at}`, '{{ x }}']))).texts
+  let clock = 0
+  let turns = 0
+  // A clock on which each look takes 7 ms: a turn has 20.
+  const turn = new Turn(
+    () => {
+      clock += 7
+      return clock
+    },
+    () => {
+      turns += 1
+    },
+  )
+  assert.deepEqual(await textMistakes(texts, turn), [])
+  assert.ok(turns >= 10, `${turns}`)
 })

@@ -3,11 +3,14 @@ import type { Environment } from '../domain/environment.ts'
 
 export interface Costly {
   has(environment: Environment): boolean
-  /** Notes how long the work takes, also where it throws. */
+  /** Notes how long the work takes, even if it throws. */
   timed<Result>(environment: Environment, work: () => Promise<Result>): Promise<Result>
 }
 
-/** What takes longer than this keeps callers waiting: such templates are rendered after the answer, as are the next ones. */
+/**
+ * What takes longer than this keeps callers waiting: such templates are rendered after the response, as are the next
+ * ones.
+ */
 const costlyMs = 50
 const costlyForMs = 10_000
 

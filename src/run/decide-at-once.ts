@@ -1,4 +1,4 @@
-// Decides jobs before their events are written, where all that is needed for it is at hand.
+// Decides jobs before their events are written, if everything needed for it is at hand.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { StepType, WorkflowVersion } from '../domain/workflows/workflow.ts'
@@ -23,7 +23,9 @@ import type { Stages } from './stages.ts'
  */
 const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
 
-/** What is not at hand is left to the job's own turn, as is whatever goes wrong here: it shows again there, and is dealt with. */
+/**
+ * What is not at hand is left to the job's own turn, and so is any error here: it occurs again there, and is handled.
+ */
 export function createDecideAtOnce(stages: Stages): DecideAtOnce {
   const costly = createCostly()
   return async (environment, jobs) => {
@@ -71,7 +73,7 @@ async function decide(
   return decidedAtOnce(stages, environment, jobs, placed, decided.madeAfter)
 }
 
-/** A traced event is decided where its spans are made. */
+/** A traced event is decided where its spans are created. */
 function isDecidable(job: PreLeasedJob, version: WorkflowVersion | undefined): boolean {
   const steps = version?.definition.steps ?? []
   if (!decidable.has(steps[job.step]?.template.type) || job.event?.traceparent != null) return false

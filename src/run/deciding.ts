@@ -1,4 +1,4 @@
-// What deciding needs, wired once: what is kept of versions, integrations, layouts and secrets between batches.
+// What deciding needs, wired once: the caches of versions, integrations, layouts and secrets between batches.
 import { createLimits } from '../deliver/limits.ts'
 import { createIntegrations } from './cache/integrations.ts'
 import { createWordings } from './cache/layouts.ts'

@@ -1,4 +1,4 @@
-// Lets calls go that were recorded as begun, queues those that wait, and reports what is over.
+// Makes the calls that were recorded as started, queues those that wait, and reports what has finished.
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Handling } from '../queue/worker.ts'
@@ -7,7 +7,7 @@ import type { Queued } from './send/call-queue.ts'
 import type { Stages } from './stages.ts'
 
 type Dispatched = Pick<RecordedBatch, 'jobs' | 'begun' | 'waiting' | 'calls' | 'madeAfter'> & {
-  /** Jobs whose conditions are being asked: they are reported when that is over. */
+  /** Jobs whose conditions are being evaluated by webhooks: they are reported when that has finished. */
   readonly asking?: readonly Job[]
 }
 

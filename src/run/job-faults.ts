@@ -13,9 +13,9 @@ import type { Versions } from './cache/versions.ts'
 import { laterSteps } from './decide/settle-decision.ts'
 
 export interface JobFaults {
-  /** One that threw while it ran alone. Throws only where the database does not answer. */
+  /** One that threw while it ran alone. Throws only if the database does not respond. */
   putAside(environment: Environment, job: Job, error: unknown): Promise<void>
-  /** Those whose process ended each time they ran alone. */
+  /** Those whose process crashed each time they ran alone. */
   buryPoisonous(environment: Environment, jobs: readonly Job[]): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// What running needs, wired once: the database, the world, the queue, and what is kept between batches.
+// What running needs, wired once: the database, the world, the queue, and the caches between batches.
 import type { Db } from '../db/sql.ts'
 import type { Limits } from '../deliver/limits.ts'
 import type { Credentials } from '../domain/delivery/integration.ts'
@@ -22,7 +22,7 @@ export interface Deciding {
   readonly wordings: Wordings
   readonly limits: Limits
   readonly signingSecrets: SigningSecrets
-  /** What links in messages begin with; undefined where the service has no address that they could point to. */
+  /** The base URL of links in messages; undefined if the service has no URL that they could point to. */
   readonly linkBase: string | undefined
   /** The operator's own mail server, which makes platform-email real. */
   readonly operatorMail: Credentials | undefined

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createFakeWorld } from '../../test/support/fake-world.ts'
 import type { Db } from '../db/sql.ts'
 import { DatabaseUnavailable, sql } from '../db/sql.ts'
+import { leased } from '../domain/delivery/due.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { settles } from '../record/settlement.ts'
@@ -43,7 +44,7 @@ function scene(kept: readonly number[] | Error) {
   return { left, noted, record, begunOf, woken: () => woken }
 }
 
-const keeps = (job: Job) => settles(job, 'running', { due: 'kept' })
+const keeps = (job: Job) => settles(job, 'running', { due: leased })
 const numbersOf = (outgoing: readonly { facts: { job: Job } }[]): string[] => outgoing.map(({ facts }) => facts.job.id)
 
 test('calls of jobs that were lost are not made: their slots are free, and others may begin', async () => {

@@ -1,4 +1,4 @@
-// Records a placed batch in one transaction, and keeps only what was still ours.
+// Records a placed batch in one transaction, and returns only what was still ours.
 import { isInfrastructureError } from '../db/failure.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -17,7 +17,7 @@ export interface RecordedBatch {
   readonly madeAfter: PlacedBatch['madeAfter']
 }
 
-/** Slots that were taken for a transaction that failed are free again; one that gave no answer is remembered. */
+/** Slots that were taken for a transaction that failed are free again; one without a response is remembered. */
 export async function recordPlaced(
   { pipeline: { db, world, queue }, sends, unconfirmed }: Stages,
   environment: Environment,
@@ -35,7 +35,7 @@ export async function recordPlaced(
   }
   const written = new Set(settlements.map(({ job }) => job.id))
   const isOurs = ({ facts: { job } }: Outgoing): boolean => ours.has(job.id)
-  // One of which nothing was written waits whatever became of the others: its lease is asked when it begins.
+  // One of which nothing was written waits whatever happened to the others: its lease is checked when it starts.
   const mayWait = (outgoing: Outgoing): boolean => isOurs(outgoing) || !written.has(outgoing.facts.job.id)
   const lost = begun.filter((outgoing) => !isOurs(outgoing))
   leaveSlots(lost)

@@ -1,4 +1,4 @@
-// Jobs whose messages were on their way, or wait to be sent again: refused, settled, or placed once more.
+// Jobs whose messages were in flight, or wait to be sent again: refused, settled, or placed once more.
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/insight/execution-detail.ts'

@@ -1,4 +1,4 @@
-// Runs a batch of jobs: load, decide, place, record, dispatch. Each stage takes what the one before it returned.
+// Runs a batch of jobs: load, decide, place, record, dispatch. Each stage takes what the previous one returned.
 import { isInfrastructureError } from '../db/failure.ts'
 import { bisect } from '../domain/bisect.ts'
 import type { Job } from '../domain/delivery/job.ts'
@@ -43,7 +43,8 @@ async function runGroup(
 ): Promise<void> {
   const { pipeline, unconfirmed, faults } = stages
   const ready = await orAgain(stages, given, handling, () => unconfirmed.resolve(pipeline.db, environment, given))
-  // What is run may be a newer reading of the row, or the step that follows it; what is reported is the row that was given.
+  // What runs may be a newer version of the row, or the step that follows it; what is reported is the row that was
+  // given.
   const owners = new Map<Job, Job>()
   for (const { given: row, now } of ready ?? []) {
     if (now === undefined) handling.done(row)
@@ -71,7 +72,7 @@ async function runGroup(
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }
 
-/** Where the database does not answer, the jobs run again soon; undefined then. Other errors are thrown on. */
+/** If the database does not respond, the jobs run again soon; undefined then. Other errors are rethrown. */
 async function orAgain<Result>(
   { pipeline: { world } }: Stages,
   jobs: readonly Job[],

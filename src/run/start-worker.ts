@@ -27,7 +27,7 @@ export interface StartedWorker {
 
 /** How long something due waits at the most when every hint was lost. */
 const pollMs = 500
-/** Suspected rows are few and in no hurry: they are looked for every so many polls. */
+/** Possibly poisonous rows are few and not urgent: they are looked for every so many polls. */
 const pollsPerPoisonCheck = 4
 
 export function startWorker(
@@ -118,12 +118,15 @@ const countedQueues = (world: World): readonly QueueTable[] =>
     onFreed: (count: number) => world.meter.countLeaseExpiries(queue.name, count),
   }))
 
-/** For whoever alone holds the database and starts several nodes on it: what an earlier start left in hand is due again. */
+/**
+ * For a process that alone holds the database and starts several nodes on it: what an earlier run left leased is due
+ * again.
+ */
 export function freeLeftovers(db: Db, world: World): Promise<void> {
   return clearLeftovers({ db, world, clock: databaseClock, queues: countedQueues(world) })
 }
 
-/** For a node that only accepts: those that work find what it made by their polls, sooner by its hints. */
+/** For a node that only accepts: workers find what it created by polling, and sooner through its hints. */
 export function acceptingQueue(db: Db): Queue {
   return queueOf(
     databaseClock,

@@ -1,4 +1,4 @@
-// Spans for the steps of a batch whose events are traced: one a job, and one for what was written of it.
+// Spans for the steps of a batch whose events are traced: one per job, and one for what was written for it.
 import { fanOutLane } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Mark, Span, Tracer } from '../world/tracer.ts'
@@ -51,7 +51,7 @@ export class StepTracing {
     if (step !== undefined) step.decision = wordOf(decided)
   }
 
-  /** It has a turn of its own later, with a span of its own. */
+  /** It runs separately later, with its own span. */
   forget(job: Job): void {
     this.#steps.delete(job.id)
   }
@@ -76,7 +76,7 @@ export class StepTracing {
   }
 }
 
-/** Sent, called out, or the status that it came to; digests and throttles decide where they are written. */
+/** Sent, called, or its final status; digests and throttles decide when they are written. */
 function wordOf(decided: DecidedJob): string {
   if ('send' in decided) return 'send'
   if ('call' in decided) return 'call'

@@ -7,15 +7,18 @@ import { findLeased } from '../store/jobs/lease.ts'
 export interface Unconfirmed {
   /** A write for these jobs gave no answer. It may have marked messages as being called; they were not. */
   note(write: UnconfirmedWrite): void
-  /** The jobs as they are, where a write for them gave no answer: `undefined` for those that are settled or another's. */
+  /**
+   * The jobs as they are, if a write for them got no response: `undefined` for those that are settled or another
+   * worker's.
+   */
   resolve(db: Sql, environment: Environment, jobs: readonly Job[]): Promise<readonly ResolvedJob[]>
-  /** Whether the mark of a message is from a write that gave no answer: this process never made the call. */
+  /** Whether the mark of a message is from a write without a response: this process never made the call. */
   wasNeverCalled(job: Job, messageId: string): boolean
 }
 
 export interface UnconfirmedWrite {
   readonly jobs: readonly Job[]
-  /** Jobs that the write would have made: by id, the job they come after. */
+  /** Jobs that the write would have created: by id, the job they follow. */
   readonly madeAfter: ReadonlyMap<string, string>
   readonly marked: readonly { readonly job: Job; readonly messageId: string }[]
 }
@@ -23,7 +26,7 @@ export interface UnconfirmedWrite {
 export interface ResolvedJob {
   /** As it was handed to the runner. */
   readonly given: Job
-  /** What is to be run for it, if anything. */
+  /** What has to run for it, if anything. */
   readonly now: Job | undefined
 }
 
@@ -57,7 +60,8 @@ export function createUnconfirmed(): Unconfirmed {
         const known = open.get(job.id)
         if (known === undefined) return { given: job, now: job }
         const [now] = known.flatMap((id) => found.get(id) ?? [])
-        // Should the write of the step that is run in its place give no answer either, this row is given again, and is over.
+        // Should the write of the step that runs in its place get no response either, this row is given again, and has
+        // finished.
         if (now === undefined || now.id === job.id) open.delete(job.id)
         return { given: job, now }
       })

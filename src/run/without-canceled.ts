@@ -1,4 +1,5 @@
-// Jobs of events that were canceled, which the cancel itself has not come to yet: nothing of them is decided any more.
+// Jobs of canceled events that the cancellation itself has not reached yet: nothing of them is decided any more.
+import { until } from '../domain/delivery/due.ts'
 import type { TriggeredEvent } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -9,7 +10,7 @@ import { writeSettlements } from '../record/write-settlements.ts'
 import type { Facts } from './decide/load-facts.ts'
 import type { Stages } from './stages.ts'
 
-/** Whoever cancels does it by itself within this time, and says how much it was; its task begins then. */
+/** Whoever cancels does it within this time, and reports how much it was; its task starts then. */
 const cancelMsMax = 15_000
 const requeueAfterMs = 2_000
 
@@ -30,7 +31,7 @@ export async function withoutCanceled(
   const now = world.now()
   const isFresh = ({ eventId }: Job): boolean => isBeingCanceled(events.get(eventId), now)
   const due = new Date(now.getTime() + requeueAfterMs)
-  const settlements = canceled.filter(isFresh).map((job) => settles(job, job.status, { due }))
+  const settlements = canceled.filter(isFresh).map((job) => settles(job, job.status, { due: until(due) }))
   await writeSettlements(db, world, environment, queue, { settlements, reservation: undefined })
   const left = canceled.filter((job) => !isFresh(job))
   for (const [eventId, own] of grouped(left, (job) => job.eventId)) {

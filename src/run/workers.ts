@@ -49,15 +49,15 @@ export interface Workers {
   /** Jobs and tasks that are suspected of ending their process: each runs alone. */
   readonly possiblyPoisonous: readonly Worker[]
   readonly decideAtOnce: DecideAtOnce
-  /** `false` while this node cannot show the others that it lives: it begins nothing. */
+  /** `false` while this node cannot show the others that it is alive: it starts nothing. */
   setAlive(alive: boolean): void
-  /** Gives back what was not begun, and waits for the rest. */
+  /** Releases what was not started, and waits for the rest. */
   stop(): Promise<void>
 }
 
 export interface WorkerParts {
   readonly db: Db
-  /** Connections of their own for what providers answered and for the marks of calls. */
+  /** Separate connections for recording provider responses and for the marks of calls. */
   readonly outcomesDb: Db
   readonly world: World
   readonly clock: Clock
@@ -73,13 +73,16 @@ export interface WorkerParts {
   isStopping(): boolean
   /** Other nodes should look: something is due. */
   hint(): void
-  /** This node among others, with whom it shares the accounts that take few calls at once. Left out: it is alone. */
+  /**
+   * This node among others, with which it shares the accounts that allow few concurrent calls. Omitted: it is alone.
+   */
   readonly amongOthers?: { readonly nodeId: string; hasOthers(): boolean } | undefined
 }
 
 /**
- * Enough to keep a few batches going and their calls under way; what a node has in flight is interrupted if it dies. More of
- * those created already leased: written free and claimed soon after, each would cost another version of its row.
+ * Enough to keep a few batches going and their calls in flight; what a node has in flight is interrupted if it dies.
+ * More for rows created already leased: written free and claimed soon after, each would cost another version of its
+ * row.
  */
 const jobsClaimedMax = 2_000
 const jobsPreLeasedMax = 3_000
@@ -94,7 +97,7 @@ const tasksClaimedMax = 96
 const possiblyPoisonousInFlightMax = 50
 /** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
 const waitingPerIntegrationMax = (jobsClaimedMax + jobsPreLeasedMax) / 4
-/** What a customer's service that answers in half a second serves while a job may wait for it. */
+/** What a customer's service that responds in half a second serves while a job may wait for it. */
 const waitingCustomCallsMax = 500
 
 type Part<Row extends Leased> = Pick<WorkerOptions<Row>, 'run'> & { readonly table: QueueTable }

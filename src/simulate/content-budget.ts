@@ -1,4 +1,5 @@
-// What an answer may hold of contents: what goes beyond it is let go as soon as it was made, so that it takes no memory either.
+// How much content a response may have: what exceeds it is discarded as soon as it was rendered, so that it takes no
+// memory either.
 import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import type { MessageDraft } from '../domain/messages/message.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
@@ -8,10 +9,10 @@ export interface ContentBudget {
   left: number
 }
 
-/** A dashboard's worth; the rest of the answer is small. */
+/** Enough for a dashboard; the rest of the response is small. */
 export const contentLengthMax = 8_000_000
 
-/** A message as it is kept: without what it says, where there was no room for it. */
+/** A message within the budget: without its content, if it did not fit. */
 export interface BudgetedMessage extends NewMessage {
   readonly isOmitted?: true
 }
@@ -31,7 +32,7 @@ export function budgetedDetail(budget: ContentBudget, detail: StoredDetail): Sto
   return rest
 }
 
-/** What is long in a message, where it is long. */
+/** The long parts of a message. */
 export function roughLengthOf({ content, envelope }: MessageDraft): number {
   const html = envelope !== undefined && 'html' in envelope ? envelope.html.length : 0
   return (typeof content === 'string' ? content.length : lengthOf(content)) + html

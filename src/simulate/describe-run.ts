@@ -203,7 +203,7 @@ function grantedSentence({ call }: StepRun, messages: readonly SimulatedMessage[
 const askedSentence = (asks: readonly string[]): string =>
   `Its conditions would call ${asks.map((url) => callWithoutSecrets({ url }).url).join(' and ')}, whose response is assumed.`
 
-/** What nothing is known of is undefined, and not written: an object that grows member by member costs three times as much. */
+/** Unknown fields are undefined, and not written: an object that grows field by field costs three times as much. */
 type MessageFields = { -readonly [Name in keyof SimulatedMessage]-?: SimulatedMessage[Name] | undefined }
 
 function describeMessage(
@@ -235,7 +235,7 @@ function describeMessage(
 
 const noContent: Partial<MessageDraft> = {}
 
-/** What is shown of an integration: once each, so that those alike are one. */
+/** What is shown of an integration: once each, so that equal ones are the same object. */
 export const shownIntegration = ({ _id, identifier, providerId, channel }: Integration): SimulatedIntegration => ({
   _id,
   identifier,
@@ -254,7 +254,7 @@ function envelopeOf(
 ): Readonly<Record<string, unknown>> {
   const { envelope } = draft
   if (envelope === undefined) return {}
-  // What is undefined is not written: a copy without a member costs four times as much, and these are many.
+  // Undefined fields are not written: a copy without a field costs four times as much, and there are many.
   if (envelope.forProviders === undefined && (showsSecrets || 'html' in envelope)) {
     return { ...envelope, metadata: undefined }
   }

@@ -1,7 +1,9 @@
-// Follows the runs of an event to their ends in virtual time, in waves: the job of every run that is not over, decided as
-// the worker decides it, and what follows from that taken as done.
+// Follows the runs of an event to their ends in virtual time, in waves: the current job of every unfinished run,
+// decided as the worker decides it, with its consequences assumed.
 import type { Environment } from '../domain/environment.ts'
+import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { NotificationStep } from '../domain/workflows/workflow.ts'
+import { decideElsewhere, elsewhereOnly } from '../render/elsewhere.ts'
 import { abandoned, decideJob, jobFactsFrom } from '../run/decide/decide-job.ts'
 import type { Facts } from '../run/decide/load-facts.ts'
 import type { PreviousStep } from '../run/decide/previous-steps.ts'
@@ -24,11 +26,11 @@ import type { Turns } from './turns.ts'
 import type { DeferredRun, WindowParts } from './windows.ts'
 import { settleDeferred } from './windows.ts'
 
-/** What is taken for granted of others. */
+/** Assumptions about others. */
 export interface Assumptions {
   /** Whether the answers that conditions ask for hold. */
   readonly webhooksHold: boolean
-  /** What a custom step's service answers. */
+  /** The response of a custom step's service. */
   readonly callResult: Readonly<Record<string, unknown>>
 }
 
@@ -39,16 +41,19 @@ export interface Following {
   readonly links: UnsubscribeLinks | undefined
   readonly windows: WindowParts
   readonly assumptions: Assumptions
-  /** What templates see as now. Whoever renders sets it first. */
+  /** What templates see as now. Set before rendering. */
   readonly clock: { at: Date }
   readonly budget: ContentBudget
   readonly turns: Turns
 }
 
-/** A step is looked at a few times at most: when its turn comes, when it was held, when its wait ends, and put off thrice. */
+/**
+ * A step is visited a few times at most: when its turn comes, when it was held, when its wait ends, and when it is
+ * postponed three times.
+ */
 const looksPerStepMax = 8
 
-/** Those that are not over after so many waves are left where they are. */
+/** Runs that are not finished after this many waves are left as they are. */
 export async function followRuns(following: Following, runs: readonly Run[], steps: number): Promise<void> {
   for (let wave = 0; wave < steps * looksPerStepMax; wave += 1) {
     const live = runs.filter(({ job }) => job !== undefined)
@@ -71,7 +76,7 @@ async function followWave(following: Following, runs: readonly Run[]): Promise<v
   for (const run of runs) {
     const over = turns.over()
     if (over !== undefined) await over
-    const send = decideRun(following, run, deferredRuns)
+    const send = await decideRun(following, run, deferredRuns)
     if (send === undefined) continue
     sends.push({ run, send })
     length += send.decision.messages.reduce((sum, draft) => sum + roughLengthOf(draft), 0)
@@ -103,31 +108,44 @@ async function sendAll(following: Following, sends: readonly Sending[]): Promise
   }
 }
 
-/** What is to be sent for it, where something is; what it deferred for is added to the others' deferred. */
-function decideRun(following: Following, run: Run, deferredRuns: DeferredRun[]): Send | undefined {
-  const { deciding, environment, links, assumptions, clock } = following
+/** What has to be sent for it, if anything; its deferred decisions are added to those of the others. */
+async function decideRun(following: Following, run: Run, deferredRuns: DeferredRun[]): Promise<Send | undefined> {
+  const { environment, links, assumptions, clock } = following
   const { job, now } = run
   if (job === undefined) return undefined
-  const { renderer } = deciding
   const facts = factsAt(following, run)
   const known = jobFactsFrom(facts, job, links)
   if (known === undefined) {
     settle(following, run, abandoned(facts, job, now))
     return undefined
   }
-  clock.at = now
   const step = stepRunOf(run, job.step)
   step.isReached = true
-  const asks = openQuestions(known, renderer, now)
-  if (asks.length > 0) step.asks = asks
   const { webhooksHold } = assumptions
   const jobFacts = needsOf(known.step).webhooks ? { ...known, webhooksHold } : known
-  const decided = decideJob({ environment, facts, links, renderer, now }, jobFacts)
+  const { asks, decided } = await rendering(following, now, (renderer) => {
+    clock.at = now
+    return {
+      asks: openQuestions(known, renderer, now),
+      decided: decideJob({ environment, facts, links, renderer, now }, jobFacts),
+    }
+  })
+  if (asks.length > 0) step.asks = asks
   if ('send' in decided) return decided.send
   if ('call' in decided) callNow(following, run, decided.call)
   else if ('status' in decided.settled) settle(following, run, decided.settled)
   else deferredRuns.push({ run, decision: decided.settled })
   return undefined
+}
+
+/** Here, where it costs little and is saved; else in a thread. */
+async function rendering<Result>(
+  { deciding: { world, renderer }, windows }: Following,
+  now: Date,
+  decide: (renderer: Renderer) => Result,
+): Promise<Result> {
+  const first = windows.isSaved ? (renderer.small ?? renderer) : elsewhereOnly
+  return decideElsewhere({ threads: world.threads, renderer, first, now: () => now, decide })
 }
 
 /** As the worker would load them: what went before in this run, and the events of the digest it is in. */
@@ -157,7 +175,7 @@ function earlierSteps(run: Run, before: number, steps: readonly NotificationStep
   })
 }
 
-/** The provider is taken to take what it is given. */
+/** The provider is assumed to accept every message. */
 function sendNow(following: Following, run: Run, { facts, decision }: Send): void {
   const { deciding, environment, facts: known } = following
   const { now } = run
@@ -168,7 +186,7 @@ function sendNow(following: Following, run: Run, { facts, decision }: Send): voi
   }
   const begun = begunSettlement(outgoing, now)
   settle(following, run, begun)
-  // No provider took it, so there is nothing to report of it.
+  // No provider accepted it, so there is nothing to report about it.
   const { state } = begun
   const taken = { details: [], state: state ?? {}, isReached: true, isLeftUnsure: false, again: [], now }
   settle(following, run, settleCalls(facts, taken))

@@ -1,5 +1,5 @@
-// What the steps of an event need to know, in one set of statements: for most workflows it is the same for all recipients,
-// and asked for while these are still looked up.
+// What the steps of an event need to know, in one set of statements: for most workflows it is the same for all
+// recipients, and loaded while these are still being looked up.
 import type { Runnable } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
 import type { Sql } from '../db/sql.ts'

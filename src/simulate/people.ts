@@ -1,4 +1,5 @@
-// Whom an event names, as they would be once it was accepted: found, with what the event says of them, and nothing written.
+// The recipients of an event, as they would be once it was accepted: found, with the changes of the event, and nothing
+// written.
 import { resolveChannels } from '../accept/write-events.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Recipient } from '../domain/delivery/event.ts'
@@ -125,7 +126,7 @@ export async function withBrought(
   ])
 }
 
-/** One that was kept while its provider had no integration belongs to the newest; those that are not active send nothing. */
+/** An entry stored while its provider had no integration belongs to the newest; inactive ones send nothing. */
 function settingsOf(
   { providerId, integrationId, credentials }: Entry,
   integrations: readonly Integration[],

@@ -34,7 +34,7 @@ export interface ThrottleSeen {
 
 export interface StepRun {
   status: JobStatus
-  /** False where it was ended before its turn. */
+  /** False if it was ended before its turn. */
   isReached: boolean
   readonly beginsAt: Date
   endsAt: Date
@@ -94,7 +94,7 @@ function withCount(run: Run, settlement: Settlement, windowId: string): Settleme
   return withDigestCount(settlement, new Map([[windowId, run.gathered.get(windowId)?.total ?? 0]]), run.now)
 }
 
-/** What would be written for the job, taken as written: its next turn, the next step, or the end. */
+/** What would be written for the job, assumed to be written: its next turn, the next step, or the end. */
 export function settle(
   { environment, budget }: { readonly environment: Environment; readonly budget: ContentBudget },
   run: Run,
@@ -114,8 +114,8 @@ export function settle(
     rest.status = ended.status
     rest.details.push(...ended.details)
   }
-  if (settlement.due !== null) {
-    const due = settlement.due === 'kept' ? run.now : settlement.due
+  if (settlement.due.kind !== 'over') {
+    const due = settlement.due.kind === 'leased' ? run.now : settlement.due.at
     if (due > run.now) step.waits.push(due)
     run.now = due > run.now ? due : run.now
     const digestId = isReleased(settlement) ? settlement.closes : job.digestId

@@ -1,5 +1,5 @@
-// What an event would do, without doing it: judged as a trigger is, and each recipient's run followed to its end in virtual
-// time by the worker's own code. Nothing is written, no provider and no service is asked.
+// What an event would do, without doing it: checked like a trigger, and each recipient's run followed to its end in
+// virtual time by the worker's own code. Nothing is written, no provider and no service is called.
 import { numberEvents } from '../accept/accept-events.ts'
 import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../accept/judge-events.ts'
 import { createCheckedVersions, judgeEvents } from '../accept/judge-events.ts'
@@ -11,8 +11,8 @@ import type { Credentials } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { SimulatedRecipient, Simulation } from '../domain/insight/simulation.ts'
 import type { Topic } from '../domain/people/topic.ts'
-import { invalid, invalidField } from '../domain/problem.ts'
-import { timestampOfText } from '../domain/time/iso-timestamp.ts'
+import { invalid } from '../domain/problem.ts'
+import { timestampParameter } from '../domain/time/timestamp-parameter.ts'
 import { createIdSource, createRandomSource } from '../domain/uuid-v7.ts'
 import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { WorkflowVersion } from '../domain/workflows/workflow.ts'
@@ -78,7 +78,7 @@ export interface SimulatorParts {
   readonly linkBase?: string | undefined
 }
 
-/** What is kept between calls; no worker is needed. */
+/** What is cached between requests; no worker is needed. */
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
@@ -90,7 +90,7 @@ const rendererOf = (clock: { at: Date }): Renderer => createRenderer(() => clock
 
 async function simulate(kept: Kept, environment: Environment, call: SimulateCall): Promise<Simulation> {
   const { db, world } = kept.deciding
-  const at = call.at === undefined ? world.now() : timestampOf(call.at)
+  const at = call.at === undefined ? world.now() : timestampParameter('at', call.at)
   // Its own: ids of a future time must not be given to anything else.
   const ids = createIdSource(kept.random)
   const newId = () => ids(at)
@@ -145,19 +145,11 @@ const noRecipients = {
   warnings: [],
 } as const
 
-function timestampOf(text: string): Date {
-  const at = timestampOfText(text)?.at
-  if (at === undefined || at.getTime() < 0) {
-    throw invalidField('at', 'at must be an ISO 8601 timestamp since 1970, such as 2026-01-02T03:04:05.678Z', text)
-  }
-  return at
-}
-
 const topicKeys = (request: EventRequest | undefined): string[] => [
   ...new Set((request?.topics ?? []).map((topic) => topic.topicKey)),
 ]
 
-/** In the order in which accepting would write what is said of them. */
+/** In the order in which accepting would write their changes. */
 function peopleIn({ recipients, actor }: EventRequest): Recipient[] {
   const shown = recipients.slice(0, recipientsShownMax)
   const actors = actor === undefined ? [] : [actor]

@@ -1,4 +1,4 @@
-// A workflow that is not saved, made from what a caller would save: refused for the same mistakes, and kept nowhere.
+// An unsaved workflow, built from what a caller would save: rejected for the same errors, and not stored.
 import type { TriedWorkflow } from '../accept/judge-events.ts'
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'

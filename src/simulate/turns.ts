@@ -10,7 +10,7 @@ const computedMsMax = 10_000
 export interface Turns {
   /** After waiting for something else, the turn starts over. */
   begin(): void
-  /** Undefined while the turn is not over, as mostly. */
+  /** Undefined while the turn is not over, which is the usual case. */
   over(): Promise<void> | undefined
 }
 

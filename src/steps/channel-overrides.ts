@@ -11,7 +11,7 @@ import { headersIn } from './header-overrides.ts'
 import { OverrideFields, optional, overrideFields } from './override-fields.ts'
 import type { StepInput } from './step.ts'
 
-/** Members of a bucket that are for us, whatever the channel. */
+/** Fields of a bucket that are for us, whatever the channel. */
 export const ownMembers: readonly string[] = ['integrationIdentifier', 'customData', '_passthrough', 'deviceTokens']
 
 const queryMax = 50
@@ -19,13 +19,13 @@ const queryLengthMax = 2_000
 
 export interface Remaking {
   readonly channel: Channel
-  /** Members of the channel's bucket that say what the message is: in a provider's bucket they say so for that provider. */
+  /** Fields of the channel's bucket that define the message: in a provider's bucket they apply to that provider. */
   readonly members: ReadonlySet<string>
   /** The envelope as it would be if this were the channel's bucket. */
   remade?(bucket: OverrideFields): object
 }
 
-/** The envelope with what single providers get otherwise. Only those of which there is an active integration. */
+/** The envelope with the overrides of single providers. Only those with an active integration. */
 export function withProviderOverrides<Envelope extends object>(
   input: StepInput,
   envelope: Envelope,

@@ -27,7 +27,7 @@ const noNumber = {
   errorText: 'Subscriber does not have phone number specified',
 }
 
-/** Where one message goes. */
+/** The recipient of one message. */
 interface Place {
   readonly entry: Entry
   readonly webhookUrl?: string
@@ -101,8 +101,8 @@ function placeOf({ event, subscriber, now }: StepInput, entry: Entry): Place | S
 }
 
 /**
- * The address that the payload names, where its account lets payloads choose: payloads hold what end users wrote. Whether it
- * may be called is the network guard's to say.
+ * The URL in the payload, if its account lets payloads choose: payloads contain what end users wrote. Whether it may be
+ * called is decided by the network guard.
  */
 function chosenAddress(
   payload: Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@ import type { Decision } from '../domain/delivery/decision.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 
-/** Runs what may meet a RenderError; any other error is a bug and goes on. */
+/** Runs what may throw a RenderError; any other error is a bug and is rethrown. */
 export function orContentFailed(now: Date, decide: () => Decision): Decision {
   try {
     return decide()

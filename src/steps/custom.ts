@@ -1,4 +1,4 @@
-// The custom step: a signed call to the customer's own service, whose answer later steps can use.
+// The custom step: a signed request to the customer's own service, whose response later steps can use.
 import {
   callTimeoutMs,
   customMistakes,

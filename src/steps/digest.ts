@@ -47,7 +47,9 @@ function invalid(now: Date, error: string): Decision {
   return { kind: 'fail', details: [detail(now, 'digestInvalid', { raw: { error } })], stops: true }
 }
 
-/** The step's own duration, not one that a trigger asked for: what counts as silence is not the caller's to say. */
+/**
+ * The step's own duration, not one that a trigger requested: the caller does not define what counts as a quiet period.
+ */
 function backoffMsOf(metadata: DigestMetadata): number | undefined {
   if (metadata.type === 'timed' || (metadata.type !== 'backoff' && metadata.backoff !== true)) return undefined
   const { backoffAmount = metadata.amount, backoffUnit = metadata.unit } = metadata

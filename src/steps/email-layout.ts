@@ -25,13 +25,13 @@ export function chooseFrame(
   if (found === undefined) {
     return { frame: standard, details: [detail(now, 'layoutNotFound', { raw: { layoutId: wanted } })] }
   }
-  // What the workflow says can be read there; what a trigger said cannot.
+  // The workflow's layout can be read there; a trigger's cannot.
   if (override === undefined) return { frame: found, details: [] }
   const raw = { layoutId: found._id, identifier: found.identifier }
   return { frame: found, details: [detail(now, 'layoutSelected', { raw })] }
 }
 
-/** The step's own word counts before the channel's, and that before the older way; undefined when none is said. */
+/** The step's setting takes precedence over the channel's, and that over the older way; undefined if none is set. */
 function overriddenLayout(overrides: Readonly<Record<string, unknown>>, step: NotificationStep): unknown {
   const places = [
     ['steps', step._id, 'layoutId'],

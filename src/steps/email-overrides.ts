@@ -1,4 +1,5 @@
-// What a trigger may say of its e-mails: `overrides.email`, checked member by member so that no header can be smuggled in.
+// What a trigger may override in its e-mails: `overrides.email`, checked field by field so that no header can be
+// smuggled in.
 import { isEmail } from '../domain/people/subscriber.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { headersIn, headerValueLengthMax } from './header-overrides.ts'
@@ -21,7 +22,7 @@ export interface EmailOverrides {
   readonly customData?: Readonly<Record<string, unknown>>
 }
 
-/** Every member of the bucket that says what the mail is. */
+/** Every field of the bucket that defines the e-mail. */
 export const emailMembers: ReadonlySet<string> = new Set([
   ...['toRecipient', 'replaceToRecipient', 'to', 'cc', 'bcc', 'from', 'senderName', 'replyTo', 'headers'],
   ...['subject', 'html', 'text', 'ipPoolName'],
@@ -33,7 +34,9 @@ const nameLengthMax = 200
 const subjectLengthMax = 998
 const bodyLengthMax = 1_000_000
 
-/** Headers that say who, whom, when and how: the envelope makes them, and a second one would contradict the first. */
+/**
+ * Headers for sender, recipients, date and format: the envelope sets them, and a second one would contradict the first.
+ */
 const reservedHeaders = new Set([
   ...['from', 'to', 'cc', 'bcc', 'sender', 'reply-to', 'subject', 'date', 'message-id', 'return-path', 'received'],
   ...['mime-version', 'dkim-signature', 'resent-from', 'resent-to', 'resent-cc', 'resent-bcc', 'resent-sender'],

@@ -1,4 +1,4 @@
-// Who an e-mail is from and where answers go, where the step itself says so.
+// The sender and the reply-to address of an e-mail, if the step itself sets them.
 import { isEmail } from '../domain/people/subscriber.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { emailAddress } from './email-overrides.ts'
@@ -11,7 +11,7 @@ export interface TemplateSender {
   readonly replyTo?: string
 }
 
-/** Throws a RenderError where what comes out is no address. */
+/** Throws a RenderError if the result is not an address. */
 export function templateSender({ step, scope, renderer }: StepInput): TemplateSender {
   const { from, replyTo } = step.template
   if (from === undefined && replyTo === undefined) return {}
@@ -27,7 +27,7 @@ export function templateSender({ step, scope, renderer }: StepInput): TemplateSe
   }
 }
 
-/** Line breaks become blanks: in a header they would begin another. */
+/** Line breaks become spaces: in a header they would start another. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
 /** What is no template is known when it is saved. */

@@ -91,8 +91,8 @@ function blockMistakes(block: EmailBlock, path: string): StepMistake[] {
 const overrideRoot = '__override'
 
 /**
- * Subject, sender's name and HTML that a trigger gives stand as they are: they are no templates. A template that repeats
- * them keeps them under the renderer's rules: one line, CSS inlined, a text part beside the HTML.
+ * Subject, sender name and HTML from a trigger are used as is: they are not templates. A template that repeats them
+ * keeps them under the renderer's rules: one line, CSS inlined, a text part next to the HTML.
  */
 function render(
   { step, scope, renderer, templateKey }: StepInput,
@@ -133,7 +133,7 @@ function envelopeOf(input: StepInput, overrides: EmailOverrides, recipient: stri
     workflow: version.identifier,
     subscriberId: subscriber.subscriberId,
   }
-  // Member by member, as there is one for every e-mail: a spread costs ten times as much.
+  // Field by field, as there is one for every e-mail: a spread costs ten times as much.
   const envelope: { -readonly [Name in keyof EmailEnvelope]: EmailEnvelope[Name] } = {
     to,
     cc,
@@ -156,7 +156,7 @@ function envelopeOf(input: StepInput, overrides: EmailOverrides, recipient: stri
 
 type EmailEnvelope = Omit<EmailMessage, 'id'>
 
-/** Each address once, whatever its capitals, and none that gets the mail already. */
+/** Each address once, regardless of case, and none that already gets the e-mail. */
 function unique(addresses: readonly string[], others: readonly string[] = []): string[] {
   if (addresses.length === 0) return []
   const seen = new Set(others.map((address) => address.toLowerCase()))

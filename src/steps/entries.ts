@@ -55,10 +55,10 @@ export function bucketData(bucket: OverrideFields): Fields | undefined {
   return Object.keys(data).length === 0 ? undefined : data
 }
 
-/** Kept with each message of a job, of which there may be a hundred; push services take 4 KB in all. */
+/** Stored with each message of a job, of which there may be a hundred; push services accept 4 KB in total. */
 const overridesBytesMax = 32 * 1024
 
-/** Throws a RenderError where what the trigger adds is too much. */
+/** Throws a RenderError if the trigger adds too much. */
 export function bounded<Envelope extends WithProviderOverrides>(envelope: Envelope): Envelope {
   const { customData, forProviders } = envelope
   if (customData === undefined && forProviders === undefined) return envelope

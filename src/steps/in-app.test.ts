@@ -41,7 +41,7 @@ test('content that cannot be made fails the step, names the field and does not s
   assert.deepEqual([decision.details.length, only?.code, only?.at], [1, 'contentFailed', at])
   assert.deepEqual(JSON.parse(only?.raw ?? ''), {
     field: 'template.cta.data.url',
-    message: 'the address is 5008 characters long; at most 4000 work',
+    message: 'the address is 5008 characters long; at most 4000 are allowed',
   })
 })
 

@@ -8,7 +8,7 @@ export class OverrideFields {
   readonly path: string
   readonly #fields: Fields
 
-  /** Null and absent alike say nothing. Throws a RenderError where the value is no object. */
+  /** Null and absent both mean nothing. Throws a RenderError if the value is not an object. */
   constructor(path: string, value: unknown) {
     this.path = path
     this.#fields = value === undefined || value === null ? {} : objectAt(path, value)
@@ -22,7 +22,7 @@ export class OverrideFields {
     return this.#fields
   }
 
-  /** What is not named: members that are for the provider. */
+  /** The remaining fields: those for the provider. */
   without(names: ReadonlySet<string>): Fields {
     return Object.fromEntries(Object.entries(this.#fields).filter(([name]) => !names.has(name)))
   }
@@ -73,7 +73,7 @@ export const hasControls = (text: string): boolean => /[\p{Cc}\u2028\u2029]/u.te
 
 export const optional = (name: string, value: unknown): object => (value === undefined ? {} : { [name]: value })
 
-/** Null and absent alike say nothing. */
+/** Null and absent both mean nothing. */
 function memberOf(fields: Fields, name: string): unknown {
   return (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? undefined
 }

@@ -13,7 +13,7 @@ const members: ReadonlySet<string> = new Set(['to', 'from', 'content'])
 /** Numbers have 15 digits; people write blanks and brackets between them. */
 const phoneLengthMax = 50
 const senderLengthMax = 100
-/** What a step's own text may come out as. */
+/** The maximum length of a rendered text. */
 const contentLengthMax = 5_000
 
 interface SmsOverrides {

@@ -1,4 +1,4 @@
-// A step type: what is wrong with its settings when they are saved, and what it wants when its turn comes.
+// A step type: what is wrong with its settings when they are saved, and what it decides when it runs.
 import type { Decision } from '../domain/delivery/decision.ts'
 import type { Configurations, Integration } from '../domain/delivery/integration.ts'
 import type { Job } from '../domain/delivery/job.ts'
@@ -6,9 +6,9 @@ import type { ChannelSettings } from '../domain/people/channel-settings.ts'
 import type { EmailLayouts, Renderer, TemplateScope } from '../domain/workflows/rendering.ts'
 import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../domain/workflows/workflow.ts'
 
-/** What a step may know of an account: never what opens it. */
+/** What a step may know about an account: never its secrets. */
 export type ActiveIntegration = Pick<Integration, '_id' | 'identifier' | 'providerId' | 'channel'> & {
-  /** Chat: where it goes for entries that name no place. */
+  /** Chat: the default destination for entries without one. */
   readonly credentials: { readonly webhookUrl?: string; readonly channelId?: string }
   /** Chat: whether a payload may choose another place. */
   readonly configurations?: Pick<Configurations, 'payloadWebhookHosts'>
@@ -38,7 +38,7 @@ export interface StepInput {
   /** The active ones, oldest first. */
   readonly integrations: readonly ActiveIntegration[]
   readonly scope: TemplateScope
-  /** For e-mail; absent where the environment has none of its own. */
+  /** For e-mail; absent if the environment has none of its own. */
   readonly layouts?: EmailLayouts | undefined
   readonly renderer: Renderer
   /** The name under which the renderer keeps this step's templates. */

@@ -26,7 +26,7 @@ function decideToAsk({ now, job, step, event }: StepInput): Decision {
   const end = throttleEndOf(metadata, { payload: event.payload, now, acceptedAt: timestampOfId(job.eventId) })
   if ('wrong' in end) return invalid(end.isPast ? 'throttlePast' : 'throttleInvalid', end.wrong)
   const { threshold = 1 } = metadata
-  // The window ended while the event waited for its turn: there is nothing left to hold it back in.
+  // The window ended while the event was queued: there is nothing left to hold it back.
   if (end.until <= now) {
     const raw = { threshold, throttledUntil: end.until.toISOString() }
     return { kind: 'complete', details: [detail(now, 'throttlePassed', { raw })] }

@@ -1,4 +1,4 @@
-// What a disk or its permissions refuse, in the words of an operator.
+// Disk and permission errors, in words for an operator.
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -20,7 +20,7 @@ export function diskTroubleOf(error: unknown): string | undefined {
   return reason === undefined ? undefined : `${reason()} (${String(message)})`
 }
 
-/** The same for something that could not be made at `path`: Node says ENOENT of it where everything above is read-only. */
+/** The same for something that could not be created at `path`: Node reports ENOENT if everything above is read-only. */
 export async function diskTroubleAt(path: string, error: unknown): Promise<string | undefined> {
   if (codeOf(error) !== 'ENOENT') return diskTroubleOf(error)
   for (let place = path; ; place = dirname(place)) {

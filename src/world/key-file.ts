@@ -1,4 +1,4 @@
-// The file of the encryption key: made once, whole or not at all, and readable by its owner only.
+// The file of the encryption key: created once, completely or not at all, and readable by its owner only.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -6,7 +6,7 @@ import { diskTroubleAt } from './disk-trouble.ts'
 
 const keyBytes = 32
 
-/** There is a file that holds no key, or none can be made. */
+/** There is a file without a key, or none can be created. */
 export class KeyFileError extends Error {
   constructor(message: string) {
     super(message)

@@ -6,5 +6,5 @@ export interface Log {
   error(facts: object, message: string): void
 }
 
-/** A log that says nothing, for tests and tools. */
+/** A silent log, for tests and tools. */
 export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,4 +1,4 @@
-// The meter: what the pipeline has done since this process started, as plain counts that cost next to nothing to keep.
+// The meter: what the pipeline has done since this process started, as plain counters that cost almost nothing.
 import type { TriggerStatus } from '../domain/delivery/event.ts'
 import type { Channel } from '../domain/delivery/integration.ts'
 
@@ -57,7 +57,7 @@ export const deliveryBoundsMs = [
   10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000,
 ] as const
 
-/** Labels come from bounded sets; should one not, whoever scrapes us must not drown in it: the rest is `other`. */
+/** Labels come from bounded sets; should one not, the scraper must not drown in it: the rest is `other`. */
 const labelSetsMax = 2_000
 
 export function createMeter(): Meter {

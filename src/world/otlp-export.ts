@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import type { Log } from './log.ts'
 import type { Attributes, FinishedSpan, SpanKind, SpanSink } from './tracer.ts'
 
-/** Some 2 MB. What comes while it is full is dropped, and counted. */
+/** Some 2 MB. What arrives while it is full is dropped, and counted. */
 const queueMax = 4_096
 /** As the SDKs of OpenTelemetry have them. */
 const batchMax = 512
@@ -17,7 +17,9 @@ export const stopWithinMs = 3_000
 /** One log line in this time reports failures, and how many spans they have cost so far. */
 const warnEveryMs = 60_000
 const attributeLengthMax = 256
-/** What may work another time, as the protocol has it; the rest is a batch, or an address, that never will. */
+/**
+ * Statuses that may succeed another time, according to the protocol; the rest is a batch, or a URL, that never will.
+ */
 const laterStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 export interface OtlpOptions {
@@ -75,7 +77,7 @@ class OtlpExport implements SpanSink {
 
   async stop(): Promise<void> {
     const late = setTimeout(() => this.#stopping.abort(), this.#options.stopWithinMs)
-    // A batch that was on its way is awaited, then whatever ended meanwhile.
+    // A batch in flight is awaited, then whatever ended in the meantime.
     await this.#sending
     await this.flush()
     clearTimeout(late)

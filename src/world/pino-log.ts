@@ -67,7 +67,7 @@ function membersOf(error: Error): object {
 /** An error of PostgreSQL's own, by the members that the driver gives it. */
 const isOfDatabase = (error: Error): boolean => 'severity' in error && 'code' in error && 'routine' in error
 
-/** Members that repeat what a row or a statement holds: addresses and texts of people. */
+/** Fields that repeat the content of a row or a statement: addresses and texts of people. */
 const valueMembers = ['detail', 'hint', 'where', 'internalQuery', 'parameters', 'query'] as const
 
 /** Where a value could not be read, the message quotes it. */

@@ -6,6 +6,7 @@ import type { Log } from './log.ts'
 import { createMeter } from './meter.ts'
 import type { OutboundFetchOptions } from './outbound/outbound-fetch.ts'
 import { createAccountAddresses, createOutboundFetch } from './outbound/outbound-fetch.ts'
+import type { Threads } from './threads.ts'
 import type { Tracer } from './tracer.ts'
 import type { World } from './world.ts'
 
@@ -14,6 +15,7 @@ export function createWorld(parts: {
   sealer: Sealer
   outbound: OutboundFetchOptions
   tracer?: Tracer | undefined
+  threads?: Threads | undefined
 }): World {
   return {
     now: () => new Date(),
@@ -28,5 +30,6 @@ export function createWorld(parts: {
     log: parts.log,
     meter: createMeter(),
     tracer: parts.tracer,
+    threads: parts.threads,
   }
 }

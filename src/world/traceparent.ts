@@ -10,7 +10,7 @@ export interface TraceContext {
 }
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-/** Later versions may say more behind what this one says. */
+/** Later versions may append more. */
 const lengthMax = 512
 const nothing = /^0+$/
 

@@ -1,4 +1,4 @@
-// The tracer: spans of the way from a trigger to a provider, where the operator has a collector for them.
+// The tracer: spans from a trigger to a provider, if the operator has a collector for them.
 import { randomBytes } from 'node:crypto'
 import type { TraceContext } from './traceparent.ts'
 import { readTraceparent, writeTraceparent } from './traceparent.ts'
@@ -23,7 +23,7 @@ export interface Span {
   readonly traceId: string
   /** What is passed on to those who continue it, here or on another node. */
   readonly traceparent: string
-  /** Once: what is said later is not heard. */
+  /** Once: later calls are ignored. */
   end(more?: { attributes?: Attributes; failed?: boolean }): void
 }
 
@@ -36,12 +36,12 @@ export interface Mark {
 export interface Tracer {
   /** For a request that may name the trace it belongs to; undefined where that is not sampled. */
   request(name: string, header: unknown): Span | undefined
-  /** Goes on with a trace that is sampled, as its traceparent was kept. */
+  /** Continues a sampled trace, from its stored traceparent. */
   begin(name: string, parent: string, more?: { kind?: SpanKind; since?: Mark | undefined }): Span | undefined
   mark(): Mark
   /** Spans that were handed on, and those that were not, since the start. */
   counts(): { readonly sent: number; readonly dropped: number }
-  /** Hands on what has ended so far. */
+  /** Exports what has ended so far. */
   flush(): Promise<void>
   /** The same within a few seconds, and nothing after it. */
   stop(): Promise<void>
@@ -93,7 +93,7 @@ const newId = (bytes: number): string => randomBytes(bytes).toString('hex')
 /** As many digits as a number holds exactly. */
 const comparedDigits = 13
 
-/** By the id alone: every node comes to the same answer. */
+/** By the id alone: every node comes to the same result. */
 const isAmong = (traceId: string, share: number): boolean =>
   Number.parseInt(traceId.slice(-comparedDigits), 16) < share * 16 ** comparedDigits
 

@@ -4,6 +4,7 @@ import type { Log } from './log.ts'
 import type { Meter } from './meter.ts'
 import type { ResolvedAddress } from './outbound/address-guard.ts'
 import type { MayLeave } from './outbound/may-leave.ts'
+import type { Threads } from './threads.ts'
 import type { Tracer } from './tracer.ts'
 
 export interface World {
@@ -28,8 +29,10 @@ export interface World {
   /** Seals secrets at rest with a key only this installation holds. */
   readonly sealer: Sealer
   readonly log: Log
-  /** Counts what was done, for whoever watches. */
+  /** Counts what was done, for monitoring. */
   readonly meter: Meter
+  /** For what would keep the event loop too long. Left out: it is done where it is asked for. */
+  readonly threads?: Threads | undefined
   /**
    * Reports that inboxes of these subscribers (internal ids) may have changed, to those who stream them, here and on other
    * nodes. Only ever a hint: who misses it finds out by polling. Left out where nothing is streamed.
@@ -55,24 +58,24 @@ export interface OutboundRequest {
 export interface OutboundOptions {
   /** `guarded` (default): never a private address. `operator`: an address the operator wrote down; only metadata addresses are refused. */
   readonly reach?: 'guarded' | 'operator'
-  /** The address is a subscriber's or came with an event, so that some of what the operator opens is not open to it. */
+  /** The URL is a subscriber's or came with an event, so that some of what the operator opens is not open to it. */
   readonly isTheirs?: boolean
-  /** For the whole call, from the first look at its address to the last byte of the answer. */
+  /** For the whole request, from resolving its host to the last byte of the response. */
   readonly timeoutMs?: number
   /** Whose connections it uses: those of one account are never shared with another. Omitted: shared by all. */
   readonly account?: object
   /** By HTTP/2: many calls at once by one connection. */
   readonly http2?: boolean
   /**
-   * Asked when the connection is in hand, immediately before the first byte of the request is written to it. Where the
-   * answer is no, nothing is written and the call ends with an OutboundError of the kind `withheld`.
+   * Called when the connection is ready, immediately before the first byte of the request is written to it. If the
+   * answer is no, nothing is written and the request ends with an OutboundError of the kind `withheld`.
    */
   readonly mayLeave?: MayLeave
   /** No message can be sent by this request, such as one for a token: it leaves without asking. */
   readonly sendsNothing?: true
 }
 
-/** An answer that was read whole, or as far as the size limit. */
+/** A response that was read completely, or up to the size limit. */
 export interface OutboundAnswer {
   readonly status: number
   readonly headers: Headers

@@ -41,6 +41,7 @@ const dataRoutes: Readonly<Record<string, string>> = {
   testWorkflow: 'an event',
   previewWorkflowStep: 'changes nothing',
   previewStep: 'changes nothing',
+  deleteEnvironment: 'needs a key of another environment: environments.test.ts has it',
 }
 
 const scenarios: Scenarios = { ...workflowScenarios, ...sendingScenarios, ...tenantScenarios }

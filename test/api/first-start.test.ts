@@ -110,6 +110,26 @@ test('a configured key that returns works again, one of the other environment is
   assert.deepEqual(await valid(), [hexOf('the-first-key')])
 })
 
+test('two configured keys are both valid while one replaces the other', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  const valid = async () =>
+    (await database.db.rows<{ hash: Buffer }>(sql`select hash from api_keys where revoked_at is null`))
+      .map(({ hash }) => hash.toString('hex'))
+      .sort()
+  const hexOf = (...keys: string[]) => keys.map((key) => hashOfApiKey(key).toString('hex')).sort()
+  const start = (...development: string[]) =>
+    ensureFirstStart(database.db, world, { development, production: undefined })
+  await start('the-old-key-of-all')
+  await start('the-new-key-of-all', 'the-old-key-of-all')
+  assert.deepEqual(await valid(), hexOf('the-new-key-of-all', 'the-old-key-of-all'))
+  await start('the-new-key-of-all')
+  assert.deepEqual(await valid(), hexOf('the-new-key-of-all'))
+  // An empty list is a variable that is not set.
+  await start()
+  assert.deepEqual(await valid(), hexOf('the-new-key-of-all'))
+})
+
 test('a configured key that was revoked manually does not come back', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()

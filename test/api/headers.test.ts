@@ -10,7 +10,7 @@ const page = 'https://dashboard.example.com'
 let app: TestApp
 let shared: TestApp
 before(async () => {
-  app = await createTestApp()
+  app = await createTestApp({ docs: 'on' })
   shared = await createTestApp({ nodeOf: app, corsOrigins: [page] })
 })
 after(async () => {
@@ -183,5 +183,4 @@ test('the interface is open: as a document of every route, and as a page that fe
   assert.match(String(docs.headers['content-type']), /^text\/html/)
   assert.match(String(docs.headers['content-security-policy']), /script-src 'self' 'sha256-/)
   assert.doesNotMatch(docs.text, /src="https?:/)
-  assert.ok([200, 301, 302].includes((await app.call('GET', '/docs', { key: null })).status))
 })

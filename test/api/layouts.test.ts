@@ -64,7 +64,7 @@ test('what cannot be a layout is refused with its line', async () => {
   assert.match((await refusal({ content: '{{body}}{{{ body }}}' }))['content'] ?? '', /2 places/)
   assert.match((await refusal({ content: '\n<p>{% if x %}{{{body}}}</p>' }))['content'] ?? '', /line 2, column 4/)
   assert.match((await refusal({ content: '{% comment %}{{body}}{% endcomment %}' }))['content'] ?? '', /no place/)
-  assert.match((await refusal({ content: '{{body}}{{ x | nope }}' }))['content'] ?? '', /no filter "nope"/)
+  assert.match((await refusal({ content: '{{body}}{{ x | nope }}' }))['content'] ?? '', /unknown filter "nope"/)
   assert.match((await refusal({ content, identifier: 'none' }))['identifier'] ?? '', /means no layout/)
   assert.ok('identifier' in (await refusal({ content, identifier: 'a b' })))
   assert.ok('content' in (await refusal({})))

@@ -153,6 +153,18 @@ const calls: Record<string, Call> = {
     )
   },
 
+  'environments: create, update, tags, delete, with a key of their own': async (novu) => {
+    const { result } = await novu.environments.create({ name: 'Staging', color: '#ff8800' })
+    assert.equal(result.name, 'Staging')
+    const secretKey = result.apiKeys?.[0]?.key ?? assert.fail('there is no key')
+    const own = new Novu({ secretKey, serverURL: novu._baseURL?.toString() ?? '' })
+    assert.equal((await own.environments.update({ name: 'Preview' }, result.id)).result.name, 'Preview')
+    assert.deepEqual((await own.environments.getTags(result.id)).result, [])
+    await assert.rejects(novu.environments.delete(result.id), ErrorDto)
+    await own.environments.delete(result.id)
+    assert.equal((await novu.environments.list()).result.length, 2)
+  },
+
   'errors arrive as the client’s own types': async (novu) => {
     await assert.rejects(novu.subscribers.retrieve('nobody'), ErrorDto)
     await assert.rejects(novu.subscribers.create({ subscriberId: 'x', email: 'nope' }), ValidationErrorDto)

@@ -150,7 +150,9 @@ test('every operation documents its success with a schema unless it is empty, an
 
 /** A mail, a page, lines of JSON: their media type says what they are. */
 const isDocument = ({ content = {} }: Json): boolean =>
-  Object.keys(content).some((type) => /^(message\/rfc822|text\/html|application\/x-ndjson)(;|$)/.test(type))
+  Object.keys(content).some((type) =>
+    /^(message\/rfc822|text\/html|application\/x-ndjson|text\/event-stream)(;|$)/.test(type),
+  )
 
 test('the parameters of a path are the ones its operation declares, each with a schema', () => {
   for (const { name, operation } of operations) {
@@ -213,7 +215,7 @@ test('every body has a title and examples, and every example fits its schema', (
 
 let app: TestApp
 before(async () => {
-  app = await createTestApp()
+  app = await createTestApp({ docs: 'on' })
 })
 after(() => app.close())
 
@@ -256,7 +258,6 @@ test('the reference page is served without a key and fetches nothing from elsewh
 
 test('the page is found without its last slash', async () => {
   const reply = await app.call('GET', '/docs', { key: null })
-  if (reply.status === 200) return assert.match(reply.text, /<!doctype html>/i)
-  assert.ok([301, 302, 307, 308].includes(reply.status), String(reply.status))
+  assert.equal(reply.status, 301)
   assert.equal(new URL(String(reply.headers['location']), 'http://localhost/docs').pathname, '/docs/')
 })

@@ -89,13 +89,11 @@ test('a body on GET is passed over, and the next request of the connection is un
   )
 })
 
-test('bytes beyond ASCII in a path are 400 or not found, never a fault', async () => {
+test('bytes that a path cannot have are 400, never a fault', async () => {
   const start = Buffer.from('GET /v1/tenants/')
   const end = Buffer.from(head('').replace(/^ /, ' '))
   for (const bytes of [[0xff], [0xc3, 0xa4], [0x01], [0x7f]]) {
-    const reply = await sendRaw(port, Buffer.concat([start, Buffer.from(bytes), end]))
-    assert.ok(reply.status === 400 || reply.status === 404 || reply.status === 422, String(reply.status))
-    assertError(reply, reply.status)
+    assertError(await sendRaw(port, Buffer.concat([start, Buffer.from(bytes), end])), 400)
   }
 })
 

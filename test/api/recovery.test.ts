@@ -47,7 +47,7 @@ test('a filter that cannot be meant is refused, with every member that is wrong'
   assert.match(said['filter.transactionId'] ?? '', /No event/)
   assert.match((await refusedFilter({ from: '2026-01-02', to: '2026-01-01' }))['filter.to'] ?? '', /after filter.from/)
   const other = await refusedFilter({ channel: 'sms', providerId: 'sendgrid' })
-  assert.match(other['filter.channel'] ?? '', /sendgrid sends by email/)
+  assert.match(other['filter.channel'] ?? '', /sendgrid is a provider for email/)
   for (const filter of [
     { channel: 'fax' },
     { reason: 'whim' },

@@ -133,7 +133,7 @@ test('PATCH changes what is given, clears with null, and never creates', async (
   assert.deepEqual([body.firstName, body.phone, body.data], ['B', null, null])
   const unknown = await app.call('PATCH', '/v2/subscribers/nobody', { body: { firstName: 'B' } })
   assert.equal(unknown.status, 404)
-  assert.equal(unknown.body.message, 'Subscriber grace was not found')
+  assert.equal(unknown.body.message, 'Subscriber nobody was not found')
   assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
   assert.equal((await app.call('PATCH', '/v2/subscribers/patch', { body: { email: '' } })).status, 422)
   assert.equal((await app.call('PATCH', '/v2/subscribers/patch', { body: { avatar: '' } })).body.avatar, '')

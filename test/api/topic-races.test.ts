@@ -138,7 +138,7 @@ test('who is unsubscribed between our insertion and our look is subscribed again
     interrupted(db, 'insert into topic_subscriptions', unsubscribe),
     app.world,
     environment,
-    { topic: { key: 'tug' }, wishes: [{ subscriberId: 'tugged' }], idempotency: undefined },
+    { topic: { key: 'tug' }, requests: [{ subscriberId: 'tugged' }], idempotency: undefined },
   )
   assert.deepEqual([answer.status, answer.body.meta.successful], [201, 1])
   const { body } = await app.call('GET', '/v2/topics/tug/subscriptions')
@@ -151,7 +151,7 @@ test('a topic that another call creates between our look and our insertion is us
   const create = () => app.call('POST', '/v2/topics', { body: { key: 'sudden', name: 'Theirs' } })
   const answer = await subscribeToTopic(interrupted(app.database.db, 'for key share', create), app.world, environment, {
     topic: { key: 'sudden', name: 'Ours' },
-    wishes: [{ subscriberId: 'early' }],
+    requests: [{ subscriberId: 'early' }],
     idempotency: undefined,
   })
   assert.deepEqual([answer.status, answer.body.data[0]?.topic.name], [201, 'Theirs'])

@@ -49,7 +49,7 @@ test('texts that cannot be printed are refused by key and line', async () => {
   assert.match((await refusal({ a: { b: 'x' }, 'a.b': 'y' }))['texts.a.b'] ?? '', /given twice/)
   assert.match((await refusal({ a: 'x'.repeat(10_001) }))['texts.a'] ?? '', /longer than 10000/)
   const deep = Array.from({ length: 12 }).reduce<object>((inner) => ({ a: inner }), { a: 'x' })
-  assert.match(Object.values(await refusal(deep))[0] ?? '', /nested more than 10 deep/)
+  assert.match(Object.values(await refusal(deep))[0] ?? '', /nested more than 10 levels deep/)
   const many = Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`k${index}`, 'x']))
   assert.match((await refusal(many))['texts'] ?? '', /5001 texts; at most 5000/)
   assert.ok('texts' in (await refusal('x')))

@@ -1,6 +1,8 @@
 // Tenants' overrides of workflows over the API.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Db, Tx } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { create, inApp, refusals } from '../support/workflow-scene.ts'
@@ -115,4 +117,41 @@ test('another environment sees and touches nothing', async () => {
   assert.equal((await app.call('DELETE', `${path}/${made._id}`, { key })).status, 404)
   assert.deepEqual((await app.call('GET', path, { key })).body.data, [])
   assert.equal((await app.call('GET', `${path}/${made._id}`)).body.active, true)
+})
+
+/** Does something else before a statement of a transaction. */
+function interruptedDb(db: Db, text: string, before: () => Promise<void>): Db {
+  return {
+    ...db,
+    transaction: (work, limits) =>
+      db.transaction((tx) => {
+        const run: Tx['run'] = async (statement) => {
+          if (statement.text.includes(text)) await before()
+          return tx.run(statement)
+        }
+        return work({ ...tx, run } as Tx)
+      }, limits),
+  }
+}
+
+test('an override of a workflow that is deleted while it is made is refused like one of an unknown workflow', async () => {
+  await tenant('initech')
+  const leaving = await create(app, { name: 'leaving', workflowId: 'leaving', steps: [inApp()] })
+  // Deleted between the look for the workflow and the insert.
+  const node = await createTestApp({
+    nodeOf: app,
+    faulty: (db) =>
+      interruptedDb(db, 'insert into workflow_overrides', async () => {
+        assert.equal((await app.call('DELETE', `/v1/workflows/${leaving._id}`)).status, 200)
+      }),
+  })
+  try {
+    const reply = await node.call('POST', path, { body: { workflowId: 'leaving', tenantId: 'initech' } })
+    assert.equal(reply.status, 422, reply.text)
+    assert.deepEqual(Object.keys(refusals(reply)), ['workflowId'])
+  } finally {
+    await node.close()
+  }
+  const kept = await app.database.db.rows(sql`select 1 from workflow_overrides where workflow_id = ${leaving._id}`)
+  assert.deepEqual(kept, [])
 })

@@ -69,7 +69,7 @@ test('what is not there is 404: the workflow, or someone who is only named', asy
   assert.equal((await ask({ to: 'ada' }, 'nothing')).status, 404)
   const nobody = await ask({ to: 'nobody' })
   assert.equal(nobody.status, 404)
-  assert.match(nobody.body.message, /Subscriber grace was not found/)
+  assert.match(nobody.body.message, /Subscriber nobody was not found/)
   assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
   assert.equal((await ask({ to: 'ada' }, 'orders', { key: app.productionKey })).status, 404)
 })
@@ -77,7 +77,7 @@ test('what is not there is 404: the workflow, or someone who is only named', asy
 test('a body that asks for what cannot be is 422, and names it', async () => {
   assert.deepEqual(Object.keys(refusals(await ask({}))), ['to'])
   assert.deepEqual(Object.keys(refusals(await ask({ to: ['ada'] }))), ['to'])
-  assert.match(refusals(await ask({ to: { type: 'Topic', topicKey: 't' } }))['to'] ?? '', /one person/)
+  assert.match(refusals(await ask({ to: { type: 'Topic', topicKey: 't' } }))['to'] ?? '', /one recipient/)
   assert.deepEqual(Object.keys(refusals(await ask({ to: 'ada', steps: [] }))), ['steps'])
   const [, , off] = workflow.steps
   const errors = refusals(await ask({ to: 'ada', steps: [workflow.steps[0]._id, 'nothing', off._id] }))

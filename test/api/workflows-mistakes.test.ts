@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { createRandom, fuzzSeed } from '../support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed } from '../support/random.ts'
 import { condition, create, delay, digest, email, inApp, refusals, refused } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -54,7 +54,7 @@ test('the value of a condition may be empty', async () => {
 
 test('an unknown type of step is refused, naming the nearest', async () => {
   const errors = await withSteps({ template: { type: 'emial', content: 'x' } }, { template: { type: 'trigger' } })
-  assert.match(errors['steps.0.template.type'] ?? '', /nearest is email/)
+  assert.match(errors['steps.0.template.type'] ?? '', /did you mean email/)
   assert.match(errors['steps.1.template.type'] ?? '', /not a known step type/)
 })
 
@@ -381,7 +381,7 @@ test('junk anywhere in a workflow is answered with success or with 422, never wi
     ],
   }
   const statuses = new Map<number, number>()
-  for (let round = 0; round < 400; round += 1) {
+  for (let round = 0; round < fuzzRounds(150); round += 1) {
     let body: Json = good
     for (let spoils = 0; spoils <= random.integer(3); spoils += 1) body = spoilt(random, body)
     if (typeof body !== 'object' || body === null) continue
@@ -389,7 +389,7 @@ test('junk anywhere in a workflow is answered with success or with 422, never wi
     assert.ok([201, 400, 422].includes(reply.status), `${reply.status} ${JSON.stringify(body)} ${reply.text}`)
     statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1)
   }
-  assert.ok((statuses.get(201) ?? 0) > 5 && (statuses.get(422) ?? 0) > 50, JSON.stringify([...statuses]))
+  assert.ok((statuses.get(201) ?? 0) > 1 && (statuses.get(422) ?? 0) > 20, JSON.stringify([...statuses]))
   const list = await app.call('GET', '/v1/workflows?limit=100')
   assert.equal(list.status, 200, list.text)
 })

@@ -68,7 +68,7 @@ test('a circle of parents is refused, naming the steps in it', async () => {
   ]
   const errors = await refused(app, { name: 'x', steps })
   assert.deepEqual(Object.keys(errors), ['steps.1._parentId', 'steps.2._parentId'])
-  assert.match(errors['steps.1._parentId'] ?? '', /circle/)
+  assert.match(errors['steps.1._parentId'] ?? '', /cycle/)
   const self = await refused(app, { name: 'x', steps: [inApp('a', { _id: 'a', _parentId: 'a' })] })
   assert.deepEqual(Object.keys(self), ['steps.0._parentId'])
 })

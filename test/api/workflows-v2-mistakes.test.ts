@@ -31,7 +31,7 @@ test('every type that is none is refused, with the nearest that is', async () =>
     paths(errors),
     [0, 1, 2, 3, 4, 5].map((place) => `steps.${place}.type`),
   )
-  assert.match(errors['steps.0.type'] ?? '', /nearest is email/)
+  assert.match(errors['steps.0.type'] ?? '', /did you mean email/)
   assert.match(errors['steps.2.type'] ?? '', /custom/)
 })
 

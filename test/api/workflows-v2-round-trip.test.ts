@@ -6,7 +6,7 @@ import { linkTargets, severities, timeUnits } from '../../src/domain/workflows/w
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import type { Random } from '../support/random.ts'
-import { createRandom, fuzzSeed } from '../support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed } from '../support/random.ts'
 import { currentVersion } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -134,7 +134,7 @@ function said(read: Json): Json {
 test('random workflows read as they were said, and saving what was read changes nothing', async () => {
   const seed = fuzzSeed()
   const random = createRandom(seed)
-  for (let round = 0; round < 60; round += 1) {
+  for (let round = 0; round < fuzzRounds(25); round += 1) {
     const given = workflow(random, `round-${round}`)
     const place = `seed ${seed}, round ${round}`
     const made = await app.call('POST', '/v2/workflows', { body: given })

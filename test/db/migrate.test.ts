@@ -108,7 +108,7 @@ test('migration files need a number and a name, and no number twice', async (t) 
     ],
   )
   await writeFile(join(directory, '0002-c.sql'), 'select 3')
-  await assert.rejects(readMigrations(url), /one number: 0002-b\.sql and 0002-c\.sql/)
+  await assert.rejects(readMigrations(url), /the same number: 0002-b\.sql and 0002-c\.sql/)
   await rm(join(directory, '0002-c.sql'))
   await writeFile(join(directory, 'next.sql'), 'select 3')
   await assert.rejects(readMigrations(url), /next\.sql is not named/)

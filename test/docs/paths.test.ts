@@ -13,7 +13,7 @@ const documents = [
 
 /** Files that the recipes of CONTRIBUTING make, and those that a command makes. */
 const made = /labels|\/label\.ts$|acme-sms|NNNN|^bench\/results\//
-const path = /`((?:src|test|docs|scripts|bench|soak)\/[\w./-]+\.\w+)`/g
+const path = /`((?:src|test|docs|scripts|bench|soak|fuzz)\/[\w./-]+\.\w+)`/g
 
 const missing = (text: string): string[] =>
   [...text.matchAll(path)]
@@ -25,7 +25,7 @@ test('every file that a document names is there', () => {
   assert.deepEqual(missing('see `src/main.ts` and `src/gone.ts`'), ['src/gone.ts'])
 })
 
-const sources = readSources(['src', 'scripts', 'bench', 'soak'], ['.ts', '.mjs'])
+const sources = readSources(['src', 'scripts', 'bench', 'soak', 'fuzz'], ['.ts', '.mjs'])
 const cited = /\bdocs\/[\w./-]+\.(?:md|json|yaml)/g
 
 test('every document that a comment or a message names is there', () => {

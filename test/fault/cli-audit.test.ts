@@ -58,6 +58,25 @@ test('what a command changes is written under the user and the machine', async (
   assert.equal((await run('audit', 'list', '--environment', 'Production')).stdout, 'No matching entries.\n')
 })
 
+test('an export is one entry per line, in the order of the chain, and continues after a given entry', async () => {
+  const whole = await run('audit', 'export')
+  const entries = whole.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    entries.map(({ seq, action }) => [seq, action]),
+    [
+      [1, 'create'],
+      [2, 'revoke'],
+    ],
+  )
+  assert.ok(entries.every(({ environmentId, hash }) => environmentId !== undefined && hash !== undefined))
+  const rest = await run('audit', 'export', '--after', '1')
+  assert.equal(rest.stdout, `${JSON.stringify(entries[1])}\n`)
+  assert.equal((await run('audit', 'export', '--after', 'x')).code, 2)
+})
+
 test('a check reports the head, and fails where the log was changed', async () => {
   const { stdout, code } = await run('audit', 'verify')
   assert.equal(code, 0)

@@ -54,7 +54,7 @@ test('a service that is well passes every check, in words and as data', async ()
   }
   assert.deepEqual(of('API key').data, { environment: 'Development', scope: 'full' })
   assert.deepEqual(of('integrations').data.captured.length > 0, true)
-  assert.match(of('retention').message, /^Kept are 90 days/)
+  assert.match(of('retention').message, /^Data is kept for 90 days/)
   const words = await scene.run(['doctor'], { env })
   assert.equal(words.code, 0)
   assert.match(words.stdout, /^ok +node +Node\.js \S+ is recent enough\.$/m)

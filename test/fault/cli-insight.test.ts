@@ -317,9 +317,10 @@ test('a notification is redriven after what failed was shown and a yes was said'
   assert.match(yes.stdout, /^Page +sms +it is decided and rendered again$/m)
   const came = await scene.run(['outbox', 'wait', '--transaction', 'page-gwen'])
   assert.equal(came.code, 0, came.stderr)
+  await over('page-gwen')
   const again = await scene.run(['redrive', 'notification', id, '--yes'])
   assert.equal(again.code, 1)
-  assert.match(again.stderr, /none of its steps failed|still running/)
+  assert.match(again.stderr, /none of its steps failed/)
 })
 
 test('redrives of an event and by filter are tried dry, started, followed to their end, and listed', async () => {

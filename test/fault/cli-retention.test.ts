@@ -73,7 +73,7 @@ test('a dry run reports partitions, rows and bytes; the run then drops just thos
   assert.deepEqual([first.month, first.keptBy, first.rows.events], [monthName(old), null, 1])
   assert.equal(first.partitions.length, 4)
   assert.ok(first.bytes > 0)
-  assert.match((await run(['--dry-run'])).stdout, new RegExp(`^${monthName(old)} would go: 1 events,`, 'm'))
+  assert.match((await run(['--dry-run'])).stdout, new RegExp(`^${monthName(old)} would be dropped: 1 events,`, 'm'))
   const done = await run([])
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, new RegExp(`^${monthName(old)} was dropped: 4 partitions, \\d+ bytes`, 'm'))

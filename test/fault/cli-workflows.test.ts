@@ -137,7 +137,7 @@ test('mistakes are reported with their file, and nothing of the folder is pushed
     join(files(), 'broken.yaml'),
     'name: X\nsteps: [{template: {type: sms, contentFile: ../../etc/passwd}}]\n',
   )
-  assert.match((await run('workflows', 'diff', files())).stderr, /lies outside/)
+  assert.match((await run('workflows', 'diff', files())).stderr, /is outside/)
   await rm(join(files(), 'broken.yaml'))
   assert.equal((await stored()).length, 1)
 })
@@ -147,7 +147,7 @@ test('a text is read from no link that leaves the folder, and only from a file',
   await symlink(join(folder, 'secret.txt'), join(files(), 'link.txt'))
   const broken = join(files(), 'broken.yaml')
   for (const [contentFile, words] of [
-    ['link.txt', /broken\.yaml: link\.txt lies outside/],
+    ['link.txt', /broken\.yaml: link\.txt is outside/],
     ['order-shipped', /broken\.yaml: order-shipped is not a file/],
   ] as const) {
     await writeFile(broken, `name: X\nsteps: [{template: {type: sms, contentFile: ${contentFile}}}]\n`)
@@ -167,7 +167,7 @@ test('a file that holds itself, or is nested without end, is reported as a mista
     ['&a\nname: X\nsteps: [*a, *a]\n', /broken\.yaml contains an alias that refers to itself/],
     [
       `name: X\nsteps: []\ndata: {a: ${'['.repeat(150)}${']'.repeat(150)}}\n`,
-      /broken\.yaml is nested more than 100 deep/,
+      /broken\.yaml is nested more than 100 levels deep/,
     ],
     ['name: *nothing\nsteps: []\n', /broken\.yaml: Unresolved alias/],
   ] as const) {

@@ -109,10 +109,13 @@ test('keys called wrongly is 2 with what to do, and what cannot be done is 1', a
     [['keys'], /Usage:\n {2}posthorn keys create/],
     [['keys', 'make'], /Usage:/],
     [['keys', 'create', '--colour', 'red'], /colour/],
-    [['keys', 'create', '--scope', 'everything'], /no scope "everything"; there are full, trigger, read/],
+    [['keys', 'create', '--scope', 'everything'], /Unknown scope "everything"; the scopes are full, trigger, read/],
     [['keys', 'create', '--expires-at', 'soon'], /--expires-at must be a timestamp/],
     [['keys', 'revoke'], /needs the id of the key/],
-    [['keys', 'list', '--environment', 'Staging'], /no environment "Staging"; there are Development, Production/],
+    [
+      ['keys', 'list', '--environment', 'Staging'],
+      /Unknown environment "Staging"; the environments are Development, Production/,
+    ],
   ]
   const ended = await Promise.all(wrong.map(([args]) => run(args, variables)))
   for (const [index, { code, stderr, stdout }] of ended.entries()) {
@@ -145,7 +148,7 @@ test('reseal moves everything to the new key and says so; then the old key alone
   const both = { ...variables, POSTHORN_ENCRYPTION_KEY: newKey, POSTHORN_ENCRYPTION_KEY_PREVIOUS: oldKey }
   const done = await run(['reseal'], both)
   assert.equal(done.code, 0, done.stderr)
-  assert.match(done.stdout, /^Development: 3 integrations sealed anew$/m)
+  assert.match(done.stdout, /^Development: 3 integrations re-encrypted$/m)
   assert.match(done.stdout, /^Done: 10 values were re-encrypted/m)
   assert.equal((await run(['keys', 'list'], { ...variables, POSTHORN_ENCRYPTION_KEY: newKey })).code, 0)
   assert.equal((await run(['keys', 'list'], variables)).code, 1)

@@ -22,7 +22,7 @@ function startOn(directory: string, mounts: string, variables: Record<string, st
   const command = `${mounts} && exec "$2" scripts/posthorn.mjs start`
   const child = spawn('unshare', ['--mount', 'sh', '-ec', command, 'sh', directory, process.execPath], {
     cwd: projectRoot,
-    env: { PATH, HOME, PORT: '0', ...variables },
+    env: { PATH, HOME, PORT: '0', POSTHORN_DASHBOARD: 'off', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = { stdout: '', stderr: '' }

@@ -9,7 +9,8 @@ import { projectRoot } from '../support/project-root.ts'
 
 /** POSTHORN_SOAK_SEED repeats a failure. */
 const seed = process.env['POSTHORN_SOAK_SEED'] ?? Math.random().toString(36).slice(2, 10)
-const size = ['--kills', '7', '--events', '300', '--interval', '1.5-3']
+/** A sample; `npm run soak` kills for as long as one likes, in every scene. */
+const size = ['--kills', '3', '--events', '150', '--interval', '1-2']
 
 test(`nothing acknowledged is lost when the service is killed again and again (seed ${seed})`, async (t) => {
   const results = await mkdtemp(join(tmpdir(), 'posthorn-soak-results-'))

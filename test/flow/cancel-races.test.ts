@@ -5,6 +5,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, statuses } from '../support/flow-scene.ts'
+import { eventually } from '../support/service.ts'
 import { delay, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -78,7 +79,7 @@ test('a step that ends while it is cancelled leaves nothing to run, and a second
       from jobs j join events e on e.id = j.event_id where e.transaction_id = ${transactionId}`)
     canceling = cancel(transactionId)
     const isWaiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    for (let looks = 0; looks < 10_000 && (await app.database.db.rows(isWaiting)).length === 0; looks += 1);
+    await eventually(async () => (await app.database.db.rows(isWaiting)).length > 0)
   })
   assert.equal(await canceling, true)
   assert.equal(await cancel(transactionId), false)

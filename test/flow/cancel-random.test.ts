@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, statuses } from '../support/flow-scene.ts'
 import type { Random } from '../support/random.ts'
-import { createRandom, fuzzSeed } from '../support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed } from '../support/random.ts'
 import { delay, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -22,8 +22,7 @@ after(async () => {
   await app.close()
 })
 
-/** More of them with POSTHORN_CANCEL_ROUNDS. */
-const rounds = Number(process.env['POSTHORN_CANCEL_ROUNDS'] ?? 20)
+const rounds = fuzzRounds(8)
 const minuteMs = 60_000
 const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
 const hourly = digest({ metadata: { type: 'regular', amount: 60, unit: 'minutes' } })

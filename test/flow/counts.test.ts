@@ -11,7 +11,7 @@ import { deadDevice, VendorScript } from '../support/channel-scene.ts'
 import { assertRecounted, counts, tallyOf } from '../support/count-scene.ts'
 import { FlowScene, fresh, MailScript, poisonousAfter } from '../support/flow-scene.ts'
 import type { Random } from '../support/random.ts'
-import { createRandom, fuzzSeed } from '../support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed } from '../support/random.ts'
 import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -50,7 +50,7 @@ async function isRightWhileFolded(): Promise<void> {
 const throttle = { template: { type: 'throttle' }, metadata: { type: 'fixed', amount: 1, unit: 'hours' } }
 const stopping = { shouldStopOnFail: true }
 
-const rounds = 60
+const rounds = fuzzRounds(25)
 
 async function randomFlow(random: Random): Promise<void> {
   const vendors = new VendorScript(scene)

@@ -8,6 +8,7 @@ import { leaseMs } from '../../src/queue/queue.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
+import { eventually } from '../support/service.ts'
 import { condition, delay, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -135,7 +136,7 @@ async function meanwhile(transactionId: string, change: (tx: Tx, job: Record<str
     await tx.run(sql`lock table subscribers in access exclusive mode`)
     working = app.pipeline.work()
     const isClaimed = sql`select 1 from jobs where id = ${job.id} and lease is not null`
-    for (let looks = 0; looks < 10_000 && (await tx.rows(isClaimed)).length === 0; looks += 1);
+    await eventually(async () => (await tx.rows(isClaimed)).length > 0)
     await change(tx, job)
   })
   await working
@@ -190,8 +191,7 @@ async function whileWriting(change: (othersWait: () => Promise<void>) => Promise
     execute function wait_for_test()`)
   const waiters = async (count: number): Promise<void> => {
     const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    for (let looks = 0; looks < 10_000 && (await other.database.db.rows(waiting)).length < count; looks += 1);
-    assert.equal((await other.database.db.rows(waiting)).length, count)
+    await eventually(async () => (await other.database.db.rows(waiting)).length === count)
   }
   let working: Promise<unknown> = Promise.resolve()
   try {
@@ -368,7 +368,7 @@ test('a quarter of what a node has in flight may wait for one integration; the r
   // One batch after the other: several at once look for room together, and all find some.
   for (let left = people.length; left > 0; left = (await scene.rows(undecided))[0]?.count) {
     working.push(app.pipeline.workers.jobs.drain())
-    for (let looks = 0; looks < 10_000 && (await scene.rows(undecided))[0]?.count === left; looks += 1);
+    await eventually(async () => (await scene.rows(undecided))[0]?.count !== left)
   }
   assert.deepEqual(
     await scene.rows(sql`

@@ -5,6 +5,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
+import { eventually } from '../support/service.ts'
 import { email } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -37,8 +38,7 @@ test('who waited 20 seconds for a slot goes back, and is sent when there is one'
   app.world.advance(21_000)
   hanging.pop()?.()
   const back = sql`select count(*) as count from jobs where status = 'queued' and lease is null and interruptions = 0`
-  for (let looks = 0; looks < 10_000 && (await scene.rows(back))[0]?.count !== 5; looks += 1);
-  assert.deepEqual(await scene.rows(back), [{ count: 5 }])
+  await eventually(async () => (await scene.rows(back))[0]?.count === 5)
   assert.equal(hanging.length, slots - 1, 'nobody was begun meanwhile')
   mail.meanwhile = undefined
   for (const answer of hanging) answer()

@@ -7,6 +7,7 @@ import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
+import { eventually } from '../support/service.ts'
 import { assertStep, whyOf } from '../support/why-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
@@ -122,12 +123,8 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
 
 /** Until a statement waits for a lock. */
 async function untilOneWaits(): Promise<void> {
-  for (let look = 0; look < 10_000; look += 1) {
-    const waiting = await scene.rows(sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-    if (waiting.length > 0) return
-  }
-  assert.fail('nobody waits')
+  const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await eventually(async () => (await scene.rows(waiting)).length > 0)
 }
 
 test('a late report of the go that was refused does not undo the one that was sent, and the next is heard', async () => {

@@ -8,6 +8,7 @@ import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, told } from '../support/flow-scene.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
+import { eventually } from '../support/service.ts'
 import { email } from '../support/workflow-scene.ts'
 
 interface Handed {
@@ -164,7 +165,7 @@ test('callbacks that take their time keep no audience waiting', async () => {
   const transactionId = await scene.trigger(workflow, [{ type: 'Topic', topicKey: topic }])
   const working = scene.work()
   const isThere = async (): Promise<boolean> => (await scene.notifications(transactionId)).length === 1
-  for (let look = 0; look < 50 && !(await isThere()); look += 1) await new Promise((next) => setTimeout(next, 100))
+  await eventually(isThere).catch(() => {})
   const wasThere = await isThere()
   const before = handed.length
   answer()

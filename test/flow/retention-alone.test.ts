@@ -1,7 +1,6 @@
 // Retention is one node's work at a time, counts nothing, and has time of its own.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/db/connect.ts'
 import type { Sql, Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -126,8 +125,10 @@ test('what takes longer than a request may wait is not cut off', async () => {
     retaining.catch(() => {})
     const waiting = sql`select 1 from pg_locks where relation = 'digest_events'::regclass and not granted`
     await eventually(async () => (await db.rows(waiting)).length > 0)
-    // Longer than the pool's own timeout.
-    await sleep(2_000)
+    const waitsLong = sql`
+      select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() - query_start > interval '1.6 seconds'`
+    await eventually(async () => (await db.rows(waitsLong)).length > 0)
   })
   assert.deepEqual(months((await retaining)?.dropped ?? []), [isOld('2026-04')])
 })

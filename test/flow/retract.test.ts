@@ -69,7 +69,7 @@ test('a step that is being sent ends as it ends, and none comes after it', async
   assert.deepEqual([types(told.canceled), types(told.onTheirWay)], [['in_app pending'], ['email']])
   const done = await scene.notification(transactionId)
   assert.deepEqual(statuses(done), ['completed', 'canceled'])
-  assertStep(await whyOf(scene, done), 1, { status: 'canceled', says: /called off/ })
+  assertStep(await whyOf(scene, done), 1, { status: 'canceled', says: /canceled/ })
 })
 
 test('the last step, being sent, can no longer be cancelled', async () => {
@@ -124,7 +124,7 @@ test('what is in the feed leaves it and its counts, what waits is canceled, and 
   const why = await whyOf(scene, done)
   assertStep(why, 0, { status: 'completed', says: /removed from the feed/, code: 'retracted' })
   assertStep(why, 1, { status: 'completed', says: /retracted too late .* had already been sent/, code: 'retracted' })
-  assertStep(why, 3, { status: 'canceled', says: /called off/ })
+  assertStep(why, 3, { status: 'canceled', says: /canceled/ })
   assert.equal(why.steps[0].messages[0].retractedAt, app.world.now().toISOString())
   assert.equal(why.steps[1].messages[0].retractedAt, undefined)
   assert.match(why.summary, /^The subscriber was notified by e-mail\./)
@@ -249,7 +249,7 @@ test('what is on its way while it is retracted and was certainly not sent is not
   assert.equal(mail.asked.length, 1)
   const over = await scene.notification(transactionId)
   assert.deepEqual(statuses(over), ['canceled', 'canceled'])
-  assertStep(await whyOf(scene, over), 0, { status: 'canceled', says: /called off/, code: 'canceled' })
+  assertStep(await whyOf(scene, over), 0, { status: 'canceled', says: /canceled/, code: 'canceled' })
   assert.deepEqual(await scene.rows(sql`select 1 from messages where state <> 'done'`), [])
 })
 

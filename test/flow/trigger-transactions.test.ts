@@ -1,9 +1,11 @@
 // Triggers: a transactionId runs once, on whichever node, and an idempotency key gets its first answer.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestApp } from '../support/app.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { eventually } from '../support/service.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -210,18 +212,25 @@ test('a key with another body is refused', async () => {
   assert.equal((await scene.feed(person)).length, 2)
 })
 
-test('calls with one key at once run once: the others are notified to wait, or get the answer', async () => {
+test('calls with one key at once run once: while the first runs the others are asked to wait, then get its answer', async () => {
   const person = fresh('person')
-  const key = fresh('key')
-  const calls = Array.from({ length: 10 }, (_, index) =>
-    (index % 2 === 0 ? app : node).call('POST', '/v1/events/trigger', {
-      body: event(person, undefined),
-      headers: keyed(key),
-    }),
-  )
-  const replies = await Promise.all(calls)
-  assert.ok(replies.every((reply) => reply.status === 201 || reply.status === 409))
-  assert.equal(new Set(replies.flatMap((reply) => reply.body.transactionId ?? [])).size, 1)
+  const headers = keyed(fresh('key'))
+  const body = event(person, undefined)
+  const trigger = (at: TestApp): Promise<TestReply> => at.call('POST', '/v1/events/trigger', { body, headers })
+  const all = (): Promise<TestReply[]> => Promise.all([node, node, node].map(trigger))
+  const db = app.database.another()
+  let first: Promise<TestReply> | undefined
+  await db.transaction(async (tx) => {
+    // It may read, and waits where it writes.
+    await tx.run(sql`lock table events in exclusive mode`)
+    first = trigger(app)
+    const waiting = sql`select 1 from pg_locks where relation = 'events'::regclass and not granted`
+    await eventually(async () => (await db.rows(waiting)).length > 0)
+    for (const reply of await all()) assert.deepEqual([reply.status, reply.headers['retry-after']], [409, '1'])
+  })
+  const answered = await first
+  assert.equal(answered?.status, 201)
+  for (const reply of await all()) assert.deepEqual([reply.status, reply.body], [201, answered?.body])
   await scene.work()
   assert.equal((await scene.feed(person)).length, 1)
 })

@@ -61,9 +61,9 @@ test('a busy provider is reported with its answer and the time of the next try; 
     says: new RegExp(`could not accept the e-mail for now.*next attempt is at ${nextAttemptAt}`),
     code: 'providerBusy',
   })
-  assertStep(waiting, 1, { status: 'pending', says: /Not reached yet: the step “e-mail” \(email\) is not over/ })
+  assertStep(waiting, 1, { status: 'pending', says: /Not reached yet: the step “e-mail” \(email\) is not finished/ })
   await scene.advance(60_000)
-  assertStep(await why(notification), 0, { status: 'completed', says: /^Sent: .* Before that, one try failed\.$/ })
+  assertStep(await why(notification), 0, { status: 'completed', says: /^Sent: .* Before that, one attempt failed\.$/ })
 })
 
 test('a provider that stays busy, refuses or rejects our account is reported with its own words', async () => {
@@ -103,7 +103,7 @@ test('when another integration takes over, both are notified', async () => {
   await mail.account('second')
   mail.answers('first', 401)
   const told = await ran([email('Hello')])
-  assertStep(told, 0, { status: 'completed', says: /^Sent: .*Before that, one try failed/, code: 'misconfigured' })
+  assertStep(told, 0, { status: 'completed', says: /^Sent: .*Before that, one attempt failed/, code: 'misconfigured' })
   const chosen = told.steps[0].reasons.filter((one: Json) => one.code === 'providerSelected')
   assert.deepEqual(
     chosen.map(({ data }: Json) => data.integrationIdentifier),
@@ -119,7 +119,7 @@ test('a message that was perhaps sent is reported as that', async () => {
   const told = await why(notification)
   assertStep(told, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
   assert.ok(told.steps[0].reasons.some(({ code }: Json) => code === 'perhapsSent'))
-  assert.match(told.summary, /told nothing\..*unknown whether/)
+  assert.match(told.summary, /not notified\..*unknown whether/)
 })
 
 test('a suppressed address is reported with its reason, and so is one that was only left out', async () => {

@@ -180,7 +180,7 @@ test('a throttle reports its counter to all steps that it ended', async () => {
   assertStep(passed, 0, { status: 'completed', says: /run 1 of 1/, code: 'throttlePassed' })
   const ended = await why(await scene.run(workflow, newSubscriber))
   for (const place of [0, 1]) {
-    const data = assertStep(ended, place, { status: 'skipped', says: /let 1 of 1 runs through/, code: 'throttled' })
+    const data = assertStep(ended, place, { status: 'skipped', says: /allowed 1 of 1 runs/, code: 'throttled' })
     assert.deepEqual([data['executionCount'], data['threshold']], [1, 1])
   }
 })
@@ -240,7 +240,7 @@ test('a delay that would end outside the hours reports that it was put off', asy
   const told = await why(notification)
   const data = assertStep(told, 0, {
     status: 'delayed',
-    says: /would have ended outside.*put off once/,
+    says: /would have ended outside.*postponed once/,
     code: 'scheduleExtended',
   })
   assert.equal(told.steps[0].nextAttemptAt, data['untilDate'])
@@ -337,7 +337,7 @@ test('a step that waits for a worker says so', async () => {
   const transactionId = await scene.trigger(await scene.workflow([inApp('Soon'), inApp('Then')]), fresh('person'))
   const told = await why(await scene.notification(transactionId))
   assertStep(told, 0, { status: 'queued', says: /^It is due and waiting for a worker\.$/ })
-  assertStep(told, 1, { status: 'pending', says: /^Not reached yet: .* is not over\.$/ })
+  assertStep(told, 1, { status: 'pending', says: /^Not reached yet: .* is not finished\.$/ })
   assert.deepEqual([told.steps[0].reasons, 'nextAttemptAt' in told.steps[0]], [[], false])
   await scene.work()
 })

@@ -7,7 +7,7 @@ import { isOpen } from '../../src/domain/preferences/schedule.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
-import { createRandom } from '../support/random.ts'
+import { createRandom, fuzzRounds } from '../support/random.ts'
 
 let app: TestApp
 let scene: FlowScene
@@ -23,7 +23,7 @@ after(() => app.close())
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs
 const yearMs = 365 * dayMs
-const events = 400
+const events = fuzzRounds(160)
 /** The numbers of all events that a mail speaks of. */
 const numbers = '{% for event in step.events %}[{{ event.n }}]{% endfor %}'
 const send = {

@@ -7,9 +7,9 @@ import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import type { Random } from '../support/random.ts'
-import { createRandom, fuzzSeed } from '../support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed } from '../support/random.ts'
 
-const requestsMin = 3000
+const requestsMin = fuzzRounds(1_500)
 const atOnce = 20
 /** Of the ids learned on the way the latest are tried. */
 const idsMax = 14

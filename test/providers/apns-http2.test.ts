@@ -130,6 +130,7 @@ test('a goodbye in the midst of a thousand: whatever was not looked at may be se
     [],
   )
   const again = outcomes.flatMap(({ kind }, index) => (kind === 'busy' ? [index] : []))
+  assert.ok(again.length > 0, 'the goodbye came too late to leave anything')
   const repeated = await Promise.all(again.map((index) => sendTo(world, index)))
   for (const outcome of repeated) assert.match(kindOf(outcome), /^(sent|refused: dead-token)$/)
 })

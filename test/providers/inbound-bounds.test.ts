@@ -14,6 +14,7 @@ import { nexmo } from '../../src/providers/sms/nexmo.ts'
 import { twilio } from '../../src/providers/sms/twilio.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'
+import { cpuMsOf, cpuMsUntil } from '../support/turn-cpu.ts'
 
 /** A hundred times what it takes. */
 const soonMs = 1_000
@@ -37,11 +38,12 @@ describe('Costly calls', () => {
   for (const provider of [mailgun, mandrill, ses, nexmo, twilio]) {
     for (const [name, body] of Object.entries(costly)) {
       it(`${provider.id} does not believe ${name}, and says so soon`, async () => {
-        const began = performance.now()
-        for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
-          assert.ok((await askedAll(provider, body, type)).every((one) => !one))
-        }
-        assert.ok(performance.now() - began < soonMs, `${performance.now() - began} ms`)
+        const tookMs = await cpuMsUntil(async () => {
+          for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
+            assert.ok((await askedAll(provider, body, type)).every((one) => !one))
+          }
+        })
+        assert.ok(tookMs < soonMs, `${tookMs} ms`)
       })
     }
   }
@@ -70,9 +72,11 @@ describe('Costly calls', () => {
       metadata: { event_type: 'v1.PublishToUsersAttempt' },
       payload: { publish_id: 'pub-1', users_delivered_to_gateway: users },
     }
-    const began = performance.now()
-    const receipts = receiptsIn(pusherBeams, inboundCallOf({ body: event }))
-    assert.ok(performance.now() - began < soonMs, `${performance.now() - began} ms`)
+    let receipts: ReturnType<typeof receiptsIn> = []
+    const tookMs = cpuMsOf(() => {
+      receipts = receiptsIn(pusherBeams, inboundCallOf({ body: event }))
+    })
+    assert.ok(tookMs < soonMs, `${tookMs} ms`)
     assert.deepEqual([receipts.length, receipts.at(-1)?.address], [20_000, 'user-19999'])
     assert.ok(receipts.every(({ row }) => JSON.stringify(row).length <= 40_000))
   })

@@ -54,7 +54,7 @@ const mistakes: [what: string, text: string, words: RegExp][] = [
   ['no function', 'export const nothing = 1', /does not export a function named provider/],
   ['not even JavaScript', 'export function {', /cannot be used/],
   ['a function that returns nothing', 'export function provider() {}', /does not return a provider/],
-  ['an id that cannot stand in an address', definition("id: 'Own/1',"), /small letters/],
+  ['an id that cannot stand in an address', definition("id: 'Own/1',"), /lowercase letters/],
   ['an id of our own kind', definition("id: 'platform-own',"), /our own/],
   ['an id that is taken', definition("id: 'sendgrid',"), /the provider sendgrid already exists/],
   ['a channel there is not', definition("channel: 'pigeon',"), /email, sms, push or chat/],

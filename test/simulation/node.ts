@@ -82,12 +82,12 @@ export class SimulatedNode implements Actor {
   }
 
   #all() {
-    return [this.workers.jobs, this.workers.tasks, ...this.workers.suspects]
+    return [this.workers.jobs, this.workers.tasks, ...this.workers.possiblyPoisonous]
   }
 
   poke(name: WorkerName): void {
-    const { jobs, tasks, suspects } = this.workers
-    const [suspectedJobs, suspectedTasks] = suspects
+    const { jobs, tasks, possiblyPoisonous } = this.workers
+    const [suspectedJobs, suspectedTasks] = possiblyPoisonous
     const named = { jobs, tasks, suspectedJobs, suspectedTasks }
     named[name]?.poke()
   }

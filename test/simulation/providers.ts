@@ -65,7 +65,7 @@ export class FakeProviders {
     const begunAtMs = this.#schedule.nowMs
     await this.#connected(actor, host)
     const isAllowed = mayLeave === undefined || (await new Promise<boolean>((goOn) => whenAnswered(mayLeave, goOn)))
-    if (!isAllowed) throw new OutboundError('withheld', `The call to ${host} was withheld`)
+    if (!isAllowed) throw new OutboundError('withheld', `The request to ${host} was cancelled`)
     const text = request instanceof Request ? await request.text() : String(request.body ?? '')
     const headers = request instanceof Request ? request.headers : new Headers({ ...request.headers })
     const account = this.#ledger.accounts.find((one) => one.name === host)

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { databaseClock } from '../../src/db/clock.ts'
 import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
+import { over } from '../../src/domain/delivery/due.ts'
 import { jobIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
 import { activityPage, findActivity } from '../../src/read/activity/activity.ts'
 import type { ActivityQuery } from '../../src/read/activity/activity-filters.ts'
@@ -161,7 +162,7 @@ const jobOf = (eventId: string, notificationId: string) => ({
   notificationId,
   step: 0,
   status: 'completed' as const,
-  due: null,
+  due: over,
   lane: 0,
   digestId: null,
   state: null,

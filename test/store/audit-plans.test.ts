@@ -71,6 +71,8 @@ test('a check reads in pages', async () => {
   const { db } = app.database
   const after = `500:${'0'.repeat(64)}`
   const page = { rows: 100, pages: 40 }
-  const result = await assertBounded(db, 'a check', page, (read) => verifyAudit(read, environment, { after }))
+  const result = await assertBounded(db, 'a check', page, (read) =>
+    verifyAudit(read, app.world.sealer, environment, { after }),
+  )
   assert.deepEqual(result.broken, { seq: 501, reason: 'previous-hash' })
 })

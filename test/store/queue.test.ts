@@ -4,6 +4,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { Clock } from '../../src/db/clock.ts'
 import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
+import type { Due } from '../../src/domain/delivery/due.ts'
+import { leased, over, until } from '../../src/domain/delivery/due.ts'
 import type { Job } from '../../src/domain/delivery/job.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
@@ -306,7 +308,7 @@ test('what was in flight at three deaths waits in a lane of its own, is claimed 
 })
 
 const time = () => ({ clock, leaseMs, now })
-const settlement = (job: Job, due: 'kept' | Date | null = null) => ({
+const settlement = (job: Job, due: Due = over) => ({
   id: job.id,
   lease: job.lease,
   status: 'completed' as const,
@@ -340,17 +342,17 @@ test('a lost lease changes nothing, and costs the others of its batch nothing', 
 test('a settled job is over, free until a time, or continues under its lease', async () => {
   const environment = environmentOf(1)
   await addJobs(environment, 3)
-  const [over, waits, goesOn] = await claim(3)
-  assert.ok(over !== undefined && waits !== undefined && goesOn !== undefined)
+  const [ended, waits, goesOn] = await claim(3)
+  assert.ok(ended !== undefined && waits !== undefined && goesOn !== undefined)
   later(10_000)
-  const until = new Date(now.getTime() + 5_000)
-  await settle(environment, [settlement(over), settlement(waits, until), settlement(goesOn, 'kept')])
+  const soonAt = new Date(now.getTime() + 5_000)
+  await settle(environment, [settlement(ended), settlement(waits, until(soonAt)), settlement(goesOn, leased)])
   const short = async (id: string) => {
     const { lease, due_at, interruptions, details } = await rowOf(environment, id)
     return { lease, due_at, interruptions, details: details.length }
   }
-  assert.deepEqual(await short(over.id), { lease: null, due_at: null, interruptions: 0, details: 1 })
-  assert.deepEqual(await short(waits.id), { lease: null, due_at: until, interruptions: 0, details: 1 })
+  assert.deepEqual(await short(ended.id), { lease: null, due_at: null, interruptions: 0, details: 1 })
+  assert.deepEqual(await short(waits.id), { lease: null, due_at: soonAt, interruptions: 0, details: 1 })
   const extended = new Date(now.getTime() + leaseMs)
   assert.deepEqual(await short(goesOn.id), { lease: goesOn.lease, due_at: extended, interruptions: 0, details: 1 })
 })
@@ -360,13 +362,13 @@ test('a job that is put off after a fault is counted and comes back; one that wa
   await addJobs(environment, 1)
   const [job] = await claim(1)
   assert.ok(job !== undefined)
-  const until = new Date(now.getTime() + 1_000)
+  const againAt = new Date(now.getTime() + 1_000)
   const postpone = (lease: string) =>
     postponeFaulty(database.db, environment, { id: job.id, lease }, { waitMs: 1_000, clock })
   assert.equal(await postpone(leases.newLease()), 0)
   assert.equal(await postpone(job.lease), 1)
   const row = await rowOf(environment, job.id)
-  assert.deepEqual([row.lease, row.due_at, row.faults], [null, until, 1])
+  assert.deepEqual([row.lease, row.due_at, row.faults], [null, againAt, 1])
   later(1_000)
   const [again] = await claim(1)
   assert.deepEqual([again?.faults, again?.faultedSince], [1, new Date(now.getTime() - 1_000)])

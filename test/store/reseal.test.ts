@@ -96,6 +96,7 @@ test('everything moves to the new key, and then the new key alone starts and the
   const { db } = sealed.database
   assert.deepEqual(await sealedWith(sealed, keyA), {
     'api_keys.sealed_key': 1,
+    'environments.audit_key': 2,
     'environments.signing_secret': 2,
     'installation.encryption_check': 1,
     'integrations.configurations': 1,
@@ -109,15 +110,17 @@ test('everything moves to the new key, and then the new key alone starts and the
 
   const told: string[] = []
   const total = await reseal(db, both, (what, environment, count) => told.push(`${environment.name}: ${count} ${what}`))
-  assert.equal(total, 2 + 1 + 7 + 1_100)
+  assert.equal(total, 2 + 2 + 1 + 7 + 1_100)
   assert.deepEqual(told, [
     'Development: 1 signing secrets',
+    'Development: 1 audit keys',
     'Development: 1 API keys',
     'Development: 4 integrations',
     'Development: 500 subscriber channels',
     'Development: 1000 subscriber channels',
     'Development: 1100 subscriber channels',
     'Production: 1 signing secrets',
+    'Production: 1 audit keys',
     'Production: 3 integrations',
   ])
   assert.deepEqual(await sealedWith(sealed, keyA), {})
@@ -148,7 +151,7 @@ test('a reseal that was cut short continues where it was, and never lets the old
   await assert.rejects(cut, /cut short/)
   assert.equal((await sealedWith(sealed, keyA))['installation.encryption_check'], 1)
   await assertReadable(sealed, both)
-  assert.equal(await reseal(db, both, () => {}), 600 + 4)
+  assert.equal(await reseal(db, both, () => {}), 600 + 5)
   await assertReadable(sealed, holding(keyB))
 })
 

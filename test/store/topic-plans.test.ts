@@ -30,7 +30,8 @@ let subscriber: SubscriberSummary
 before(async () => {
   app = await createTestApp()
   environment = await environmentOf(app)
-  const { db } = app.database
+  // So many rows take a while on a busy machine.
+  const db = app.database.another({ statementTimeoutMs: 120_000 })
   // One busy topic and one busy subscriber among 20,000 of each, and a smaller neighbour.
   const neighbour = await environmentOf(app, 'Production')
   for (const [id, count] of [

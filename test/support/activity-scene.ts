@@ -4,6 +4,7 @@ import { databaseClock } from '../../src/db/clock.ts'
 import { oneStatement } from '../../src/db/one-statement.ts'
 import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
+import { atOnce, over } from '../../src/domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../src/domain/delivery/job.ts'
 import { jobIdOf, messageIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
 import type { Environment } from '../../src/domain/environment.ts'
@@ -192,7 +193,7 @@ export class ActivityScene {
       versionId: workflow.versionId,
       step,
       status,
-      due: status === 'queued' ? ('at once' as const) : null,
+      due: status === 'queued' ? atOnce : over,
       lane: 0,
       digestId: null,
       state: state ?? null,

@@ -55,6 +55,7 @@ export interface TestAppOptions {
   readonly revealSecrets?: 'on' | 'off'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
+  /** Off unless said: installing them takes half the time that an app takes. */
   readonly docs?: 'on' | 'off'
   readonly bodyBudget?: BodyBudget
   /** Share the database of another app, as a second node would. */
@@ -92,7 +93,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const hints = createInboxHints(db, world.newId(world.now()))
   if (options.nodeOf === undefined) world.inboxHint = hints.report
   const given = options.faulty?.(db) ?? db
-  const pipeline = createTestPipeline(given, world, { clock })
+  const looks = options.faulty === undefined && skewMs === undefined && options.works === undefined
+  const pipeline = createTestPipeline(given, world, { clock, ...(looks ? { quietDb: db } : {}) })
   if (options.works === true) pipeline.workers.jobs.start()
   const app = await createServer(given, world, {
     rateLimits: options.rateLimits ?? 'off',
@@ -101,7 +103,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     revealSecrets: options.revealSecrets ?? 'on',
     trustedProxies: options.trustedProxies ?? [],
     metricsKey: options.metricsKey,
-    docs: options.docs ?? 'on',
+    docs: options.docs ?? 'off',
     vendor: options.vendor ?? 'platform',
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     baseUrl: 'http://localhost:3000',

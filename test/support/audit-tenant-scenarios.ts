@@ -123,6 +123,55 @@ export const tenantScenarios: Scenarios = {
     call: () => ({ method: 'POST', path: '/v1/environments/api-keys', body: { name: 'Shop', scopes: ['trigger'] } }),
     says: made({ name: 'Shop', scopes: ['trigger'] }),
   },
+  createEnvironment: {
+    kind: 'environment',
+    action: 'create',
+    call: () => ({ method: 'POST', path: '/v1/environments', body: { name: 'Made by a test' } }),
+    says: made({ name: 'Made by a test' }),
+  },
+  updateEnvironment: {
+    kind: 'environment',
+    action: 'change',
+    call: async (app) => {
+      const { _id } = (await app.call('GET', '/v1/environments/me')).body
+      return { method: 'PUT', path: `/v1/environments/${_id}`, body: { color: '#0088ff' } }
+    },
+    says: changed({}, { color: '#0088ff' }),
+  },
+  createAuditStream: {
+    kind: 'audit-stream',
+    action: 'create',
+    call: () => ({ method: 'POST', path: '/v1/audit/streams', body: { url: 'https://siem.example.com/in?token=t' } }),
+    says: made({ host: 'siem.example.com' }),
+  },
+  deleteAuditStream: {
+    kind: 'audit-stream',
+    action: 'delete',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/audit/streams', { url: 'https://other.example.com/' })
+      return { method: 'DELETE', path: `/v1/audit/streams/${_id}` }
+    },
+    says: gone({ host: 'other.example.com' }),
+  },
+  updateApiKey: {
+    kind: 'api-key',
+    action: 'change',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/environments/api-keys', { name: 'Shop' })
+      return { method: 'PATCH', path: `/v1/environments/api-keys/${_id}`, body: { ratePerSecond: 5 } }
+    },
+    says: changed({}, { ratePerSecond: 5 }),
+  },
+  rotateApiKey: {
+    kind: 'api-key',
+    action: 'rotate',
+    entries: 2,
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/environments/api-keys', { name: 'Shop' })
+      return { method: 'POST', path: `/v1/environments/api-keys/${_id}/rotate`, body: {} }
+    },
+    says: ({ before, after }) => assert.ok(before === null ? 'replaces' in after : 'expiresAt' in after),
+  },
   revokeApiKey: {
     kind: 'api-key',
     action: 'revoke',

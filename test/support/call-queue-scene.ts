@@ -1,5 +1,6 @@
 // A call queue whose slots, marks and calls are answered by the test.
 import { setImmediate as turn } from 'node:timers/promises'
+import { until } from '../../src/domain/delivery/due.ts'
 import type { Job } from '../../src/domain/delivery/job.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import type { JobOutcome } from '../../src/record/record-outcomes.ts'
@@ -136,7 +137,7 @@ function scriptedKind(scene: () => CallScene, open: Map<string, OpenCall>): Call
         return new Promise((resolve, reject) => open.set(call.job.id, { resolve, reject, call }))
       }),
     rests: () => scene().rests,
-    postponed: ({ job }, turnAt) => settles(job, 'queued', { due: turnAt }),
+    postponed: ({ job }, turnAt) => settles(job, 'queued', { due: until(turnAt) }),
     fault: async (_environment, { job }) => {
       scene().events.push(`fault ${job.id}`)
       scene().fault(job.id)

@@ -32,7 +32,9 @@ export function testCluster(): TestCluster {
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const cluster = testCluster()
   const name = `test_${randomBytes(8).toString('hex')}`
-  await onCluster(cluster, `create database ${name} template ${options.empty ? 'template0' : cluster.template}`)
+  const template = options.empty ? 'template0' : cluster.template
+  // Copied as files: through the log it takes twice the processor.
+  await onCluster(cluster, `create database ${name} template ${template} strategy file_copy`)
   const connection = { host: cluster.host, port: cluster.port, user: cluster.user, database: name }
   const pools: Database[] = []
   const another: TestDatabase['another'] = (pool = {}) => {

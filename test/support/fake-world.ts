@@ -44,7 +44,7 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
     fetch: async (request, options = {}) => {
       const { mayLeave } = options
       const isAllowed = mayLeave === undefined || (await new Promise<boolean>((goOn) => whenAnswered(mayLeave, goOn)))
-      if (!isAllowed) throw new OutboundError('withheld', `The call to ${new URL(request.url).host} was withheld`)
+      if (!isAllowed) throw new OutboundError('withheld', `The request to ${new URL(request.url).host} was cancelled`)
       if (world.onFetch === undefined) throw new Error(`The test did not expect a call to ${request.url}`)
       return world.onFetch(request instanceof Request ? request : new Request(request.url, request), options)
     },

@@ -59,3 +59,9 @@ export async function startHttp2Server(
   onStart(server)
   return { port: await listenOnLoopback(t, server), server, sessions }
 }
+
+/** Until the other side has answered a ping: what it sent before is here by then. */
+export const pinged = (session: ServerHttp2Session): Promise<void> =>
+  new Promise((resolve, reject) => {
+    session.ping((error) => (error === null ? resolve() : reject(error)))
+  })

@@ -27,6 +27,11 @@ export function createRandom(seed: number): Random {
   }
 }
 
+/** So many rounds of a random test; more with POSTHORN_FUZZ_SCALE, as a multiple: a test run takes a sample. */
+export function fuzzRounds(usual: number): number {
+  return Math.ceil(usual * Number(process.env['POSTHORN_FUZZ_SCALE'] ?? 1))
+}
+
 /** The seed of this run: given to repeat a failure, else new. */
 export function fuzzSeed(): number {
   const given = process.env['POSTHORN_FUZZ_SEED']

@@ -85,7 +85,8 @@ export class ServiceScene {
     const { PATH = '', HOME = '' } = process.env
     const child = spawn(process.execPath, ['scripts/posthorn.mjs', ...args], {
       cwd: projectRoot,
-      env: { PATH, HOME, ...variables },
+      // Its stories build the dashboard; no other test waits for that.
+      env: { PATH, HOME, POSTHORN_DASHBOARD: 'off', ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.children.add(child)

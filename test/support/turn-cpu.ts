@@ -30,6 +30,13 @@ export function cpuMsOf(work: () => unknown): number {
   return cpuMs() - began
 }
 
+/** The same of work that goes on over several turns, when nothing else is done meanwhile. */
+export async function cpuMsUntil(work: () => Promise<unknown>): Promise<number> {
+  const began = cpuMs()
+  await work()
+  return cpuMs() - began
+}
+
 /** Measures every turn from now on. */
 export function watchTurns(): TurnCpu {
   let worst = 0

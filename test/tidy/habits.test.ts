@@ -6,7 +6,7 @@ import type { Breach, Sources } from './rules/sources.ts'
 import { readSources, sample, told } from './rules/sources.ts'
 
 const source = readSources(['src'], ['.ts'])
-const everything = readSources(['src', 'test', 'scripts', 'bench', 'soak'], ['.ts', '.mjs'])
+const everything = readSources(['src', 'test', 'scripts', 'bench', 'soak', 'fuzz'], ['.ts', '.mjs'])
 
 interface Habit {
   readonly says: string

@@ -5,7 +5,7 @@ import { codeOnly } from './rules/code-only.ts'
 import { fileLinesMax, functionLinesMax, functionsOf, longFiles, longFunctions, namelessFiles } from './rules/sizes.ts'
 import { readSources, sample, told } from './rules/sources.ts'
 
-const sources = readSources(['src', 'test', 'scripts', 'bench', 'soak'], ['.ts', '.mjs'])
+const sources = readSources(['src', 'test', 'scripts', 'bench', 'soak', 'fuzz'], ['.ts', '.mjs'])
 
 test('files have at most 400 lines', () => {
   assert.ok(sources.size > 50)

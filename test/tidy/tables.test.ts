@@ -14,6 +14,21 @@ const roomsWithSql = only(sources, (path) => /^src\/(?:store|read)\//.test(path)
 const exemptions: readonly Exemption[] = [
   { file: 'src/store/operate/api-keys.ts', within: 'findCallers', reason: 'the key is what names the environment' },
   {
+    file: 'src/store/operate/api-keys.ts',
+    within: 'touchApiKeys',
+    reason: 'keys of all environments at once, by their hashes',
+  },
+  {
+    file: 'src/store/operate/audit-streams.ts',
+    within: 'leaseAuditStream',
+    reason: 'the next stream of any environment, as the queue has jobs',
+  },
+  {
+    file: 'src/store/operate/environment-deletions.ts',
+    within: 'leaseDeletion',
+    reason: 'the next environment that is to be erased',
+  },
+  {
     file: 'src/store/operate/idempotency.ts',
     within: 'sweepStoredAnswers',
     reason: 'sweeps expired answers of all environments',
@@ -42,6 +57,11 @@ const exemptions: readonly Exemption[] = [
     file: 'src/store/events/attachments.ts',
     within: 'sweepAttachments',
     reason: 'sweeps the files of all environments',
+  },
+  {
+    file: 'src/store/operate/dashboard-sessions.ts',
+    within: 'sweepDashboard',
+    reason: 'sweeps expired sessions and links of all environments',
   },
   {
     file: 'src/store/people/presence.ts',

@@ -71,7 +71,7 @@ test('a schema is this version’s, older, newer, changed or not there', () => {
   assert.deepEqual([older.status, older.message], ['failed', 'The database is missing 0002-x.sql.'])
   assert.match(older.advice ?? '', /posthorn migrate/)
   const newer = schemaFinding(known, [...known, migration(3)])
-  assert.match(newer.message, /newer Posthorn: 0003-x\.sql is unknown/)
+  assert.match(newer.message, /newer version of Posthorn: 0003-x\.sql is unknown/)
   const changed = schemaFinding(known, [migration(1), { ...migration(2), checksum: 'other' }])
   assert.match(changed.message, /0002-x\.sql was changed/)
   assert.equal(schemaFinding(known, undefined).status, 'warning')
@@ -80,7 +80,7 @@ test('a schema is this version’s, older, newer, changed or not there', () => {
 test('ready is the database and the worker, where the node has one', () => {
   assert.equal(readyFinding({ status: 'ready', database: 'up', worker: 'up' }).status, 'ok')
   assert.match(readyFinding({ status: 'ready', database: 'up' }).message, /no worker: another node must/)
-  assert.match(readyFinding({ status: 'not ready', database: 'up', worker: 'down' }).message, /worker .* stands still/)
+  assert.match(readyFinding({ status: 'not ready', database: 'up', worker: 'down' }).message, /worker .* is stopped/)
   assert.equal(readyFinding({ status: 'not ready', database: 'down' }).status, 'failed')
 })
 

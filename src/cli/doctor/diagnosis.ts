@@ -1,6 +1,6 @@
-// A diagnosis: checks that stand alone, each with its own time, what each found, and what to do about it.
+// A diagnosis: independent checks, each with its own time limit, what each found, and what to do about it.
 
-/** `skipped`: it could not be looked at, and the message says why. */
+/** `skipped`: it could not be checked, and the message says why. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
 export interface Finding {
@@ -28,7 +28,7 @@ export class CannotCheck extends Error {
   }
 }
 
-/** As it is with a key, where none was given. */
+/** As with a key, if none was given. */
 export class NoKey extends CannotCheck {
   constructor() {
     super('No API key is set.')

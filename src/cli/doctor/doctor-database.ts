@@ -1,4 +1,5 @@
-// The checks of posthorn doctor that look at the database itself: whether it answers, and whether its schema is the code's.
+// The checks of posthorn doctor that look at the database itself: whether it responds, and whether its schema matches
+// the code.
 import { resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { awaitDatabase } from '../../db/await-database.ts'
@@ -31,7 +32,7 @@ export interface DatabaseFacts {
   readonly aheadMs: number
   /** How far the clock of the node that is furthest from the database's is ahead of it; undefined without nodes. */
   readonly nodeAheadMs: number | undefined
-  /** Undefined where nothing was ever installed. */
+  /** Undefined if nothing was ever installed. */
   readonly applied: readonly Applied[] | undefined
 }
 

@@ -14,7 +14,7 @@ const nodeNeeded = [20, 19] as const
 const megabyte = 1024 * 1024
 /** A day of a busy service fits; less, and it is time to look. */
 const freeBytesLow = 2048 * megabyte
-/** PostgreSQL stops when nothing is left: its log alone takes some of it. */
+/** PostgreSQL stops when the disk is full: its log alone needs some space. */
 const freeBytesMin = 256 * megabyte
 
 export const nodeCheck: Check<DoctorProbes> = {

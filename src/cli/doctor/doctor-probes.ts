@@ -1,4 +1,4 @@
-// What the checks of posthorn doctor look at: each thing asked for once, however many checks want it.
+// What the checks of posthorn doctor look at: each thing fetched once, however many checks need it.
 import type { ApiClient } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
 import type { Terminal } from '../command.ts'
@@ -45,7 +45,7 @@ export interface ProbeSources {
 
 export function askAll({ terminal, url, publicClient, signal, keyHolder, database }: ProbeSources): DoctorProbes {
   const health = once(() => askHealth(publicClient, signal))
-  /** Whatever the key may read: not asked of a service that does not answer at all. */
+  /** Whatever the key may read: not requested from a service that does not respond at all. */
   const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
     await health().catch(() => {
       throw new CannotCheck('The service does not respond.')

@@ -1,4 +1,4 @@
-// The checks of posthorn doctor that ask the running service: whether it works, what waits, what fails, who sends.
+// The checks of posthorn doctor that query the running service: whether it works, what waits, what fails, what sends.
 import { channels } from '../../domain/delivery/integration.ts'
 import { ApiError } from '../api-client.ts'
 import type { Check, Finding } from './diagnosis.ts'

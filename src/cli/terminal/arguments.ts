@@ -18,7 +18,7 @@ const serviceOptions = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** What the usage line of such a command ends with. */
+/** The end of the usage line of such a command. */
 export const serviceUsage = '[--json] [--url URL] [--key-file FILE]'
 
 export function readOptions<const Own extends Options>(args: readonly string[], options: Own): Parsed<Own> {
@@ -34,7 +34,7 @@ export function readOptions<const Own extends Options>(args: readonly string[], 
   }
 }
 
-/** It was called in a way that none of its usage lines has. */
+/** It was called in a way that matches none of its usage lines. */
 export const wrongCall = ({ usage }: Command): UsageError =>
   new UsageError(`Usage:\n${usage.map((line) => `  posthorn ${line}`).join('\n')}`)
 

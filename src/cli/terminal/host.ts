@@ -1,4 +1,4 @@
-// What a command runs in, the process or a test's stand-in, and the terminal that is made of it.
+// What a command runs in, the process or a test double, and its terminal.
 import { createInterface } from 'node:readline/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileVariable } from '../../config/secret-files.ts'
@@ -27,7 +27,7 @@ export interface ReadSettings {
   readonly mistakes: readonly string[]
 }
 
-/** A command that looks for mistakes gets all others' defaults where there are some. */
+/** A command that looks for errors gets the defaults of all other settings. */
 export function settingsOf(command: Command, env: Environment): ReadSettings {
   try {
     return { ...readConfig(env), mistakes: [] }
@@ -37,7 +37,7 @@ export function settingsOf(command: Command, env: Environment): ReadSettings {
   }
 }
 
-/** Every mistake begins with the name of its variable. */
+/** Every error begins with the name of its variable. */
 function withoutMistaken(env: Environment, mistakes: readonly string[]): Omit<ReadSettings, 'mistakes'> {
   const left = { ...env }
   for (const mistake of mistakes) {
@@ -105,7 +105,7 @@ function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
   return {
     ask: async (question) => {
       const reader = createInterface({ input: stdin, output: stdout })
-      // Ctrl-C and Ctrl-D close it, and no answer comes any more.
+      // Ctrl-C and Ctrl-D close it, and no answer follows.
       const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
       try {
         return await Promise.race([reader.question(question), closed])

@@ -1,4 +1,4 @@
-// What was kept in the outbox, as a terminal shows it: a table of many, one with all it says.
+// The outbox in a terminal: a table of many messages, or one with all its content.
 import type { Terminal } from '../command.ts'
 import { tableLines } from './table.ts'
 import { visible, visibleLines } from './visible-text.ts'
@@ -36,7 +36,7 @@ export function itemLines(items: readonly OutboxItem[], { width }: Pick<Terminal
   return tableLines(['ID', 'CAPTURED AT', 'CHANNEL', 'TO', 'WORKFLOW', 'SAYS'], rows, { width })
 }
 
-/** Members of a message that have lines of their own, and those that hold what it says. */
+/** Fields of a message that have their own lines, and those with its content. */
 const headers = ['from', 'senderName', 'cc', 'bcc', 'replyTo'] as const
 
 export function messageLines(item: OutboxMessage): string[] {

@@ -1,4 +1,4 @@
-// Redrives as a terminal shows them: what one would find, what it is doing, what it did.
+// Redrives in a terminal: what one would find, what it is doing, what it did.
 import type { Redrive, RedriveFilter } from '../../domain/delivery/redrive.ts'
 import { skipReasons, skipSentences } from '../../domain/delivery/redrive.ts'
 import type { Terminal } from '../command.ts'

@@ -1,4 +1,4 @@
-// Tables for a terminal: columns of equal width, the last one broken over lines where the terminal is too narrow for it.
+// Tables for a terminal: columns of equal width, the last one wrapped if the terminal is too narrow for it.
 import { visible } from './visible-text.ts'
 
 const gap = '  '
@@ -7,7 +7,7 @@ const lastWidthMin = 24
 /** A column but the last is cut beyond it. */
 const columnWidthMax = 60
 
-/** `width` is the terminal's; without one no line is broken. What is empty gives no lines. */
+/** `width` is the terminal's; without one no line is wrapped. Empty input gives no lines. */
 export function tableLines(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -35,7 +35,7 @@ function cellOf(text: string, isCut: boolean): string {
   return `${[...cell].slice(0, columnWidthMax - 1).join('')}…`
 }
 
-/** Broken between words, as a sentence is; a word that is longer than a line stays whole. */
+/** Wrapped between words; a word that is longer than a line is not split. */
 export function wrapped(text: string, width: number | undefined): string[] {
   if (width === undefined) return [text]
   const lines: string[] = []
@@ -55,7 +55,7 @@ const nothing = /^[\p{Mn}\p{Me}\p{Cf}]$/u
 const wide =
   /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\p{Emoji_Presentation}]$/u
 
-/** How many places a terminal gives it: ideographs and emojis take two, what is put on a letter takes none. */
+/** How many columns it takes in a terminal: ideographs and emojis take two, combining marks none. */
 export function widthOf(text: string): number {
   let width = 0
   for (const character of text) width += nothing.test(character) ? 0 : wide.test(character) ? 2 : 1

@@ -9,7 +9,7 @@ export interface PlannedChange {
   /** `workflow order-shipped`. */
   readonly what: string
   readonly kind: 'create' | 'change' | 'delete'
-  /** Fit for a terminal, as `what` is: whoever wrote the texts must not decide what is seen of them. */
+  /** Safe for a terminal, like `what`: the author of the texts must not control what is displayed. */
   readonly diff: readonly string[]
   apply(): Promise<void>
 }

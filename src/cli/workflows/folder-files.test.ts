@@ -41,9 +41,9 @@ test('nothing outside the folder is read, by a name or by a link', async () => {
     '.',
     '..',
   ])
-    await assert.rejects(readBelow(folder, name, 'a.yaml'), withMessage(/^a\.yaml: .* lies outside /), name)
+    await assert.rejects(readBelow(folder, name, 'a.yaml'), withMessage(/^a\.yaml: .* is outside /), name)
   const links = [{ path: 'link.txt', text: '' }]
-  await assert.rejects(readIfThere(folder, links), withMessage(/lies outside/))
+  await assert.rejects(readIfThere(folder, links), withMessage(/is outside/))
 })
 
 test('what is no file, too large or not there is reported before it is read', async () => {
@@ -74,7 +74,7 @@ test('files are written with their folders', async () => {
 
 test('nothing outside the folder is written, by a name or by a link', async () => {
   for (const path of ['../out.txt', '../flows-too/out.txt', join(top, 'out.txt'), 'away/out.txt', '..', '.'])
-    await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/lies outside/), path)
+    await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/is outside/), path)
   for (const path of ['link.txt', 'dangling.txt'])
     await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/is a link/), path)
   assert.deepEqual((await readdir(top)).sort(), ['flows', 'linked', 'other'])

@@ -1,9 +1,9 @@
-// Files below one folder: read and written so that nothing outside of it is touched, whatever names and links say.
+// Files within one folder: read and written so that nothing outside it is touched, whatever names and links say.
 import { lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../command.ts'
 
-/** A file and what stands in it. */
+/** A file and its content. */
 export interface TextFile {
   readonly path: string
   readonly text: string
@@ -12,7 +12,7 @@ export interface TextFile {
 /** Far more than the longest text of a workflow. */
 const fileBytesMax = 2 * 1024 * 1024
 
-/** What stands in a file of the folder; `from` is the file that names it, if one does. */
+/** The content of a file in the folder; `from` is the file that refers to it, if any. */
 export async function readBelow(folder: string, name: string, from?: string): Promise<string> {
   const prefix = from === undefined ? '' : `${from}: `
   const path = resolve(folder, name)
@@ -29,7 +29,7 @@ export async function readBelow(folder: string, name: string, from?: string): Pr
   })
 }
 
-/** What the folder holds of these files now; empty is what is not there. */
+/** The current content of these files; empty for files that do not exist. */
 export function readIfThere(folder: string, files: readonly TextFile[]): Promise<TextFile[]> {
   return Promise.all(
     files.map(async ({ path }) => ({ path, text: (await isThere(folder, path)) ? await readBelow(folder, path) : '' })),

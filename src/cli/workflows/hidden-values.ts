@@ -1,4 +1,4 @@
-// What a shown difference leaves out of custom steps: header values and values of a query, where secrets are put.
+// What a displayed diff hides of custom steps: header values and query values, which may be secrets.
 import type { Document as Parsed, Range } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { TextFile } from './folder-files.ts'
@@ -52,7 +52,7 @@ interface HiddenRange {
   readonly kind: 'header' | 'url'
 }
 
-/** The last first: what comes before keeps its place. */
+/** The last first: earlier positions stay valid. */
 function hiddenRanges(parsed: Parsed): HiddenRange[] {
   const found = new Map<number, HiddenRange>()
   const add = (node: unknown, kind: HiddenRange['kind']): void => {

@@ -1,4 +1,4 @@
-// The difference of two texts, line by line, as people read it.
+// The difference of two texts, line by line, for people.
 
 /** More lines than this in what differs are not compared one by one: that would take their product. */
 const comparedLinesMax = 2_000

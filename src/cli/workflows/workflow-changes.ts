@@ -18,7 +18,7 @@ import { plannedChange } from './change-plan.ts'
 import { comparable } from './hidden-values.ts'
 import { filesOf } from './workflow-files.ts'
 
-/** Who is said to have made what comes from files or from another environment. */
+/** The author of what comes from files or from another environment. */
 function callerOf(environment: Environment): Caller {
   const { keyId, keyName } = commandAuthor()
   return { environment, keyId, keyName, scopes: ['full'] }
@@ -35,7 +35,7 @@ export async function namesIn({ db }: Store, environment: Environment): Promise<
 
 export interface Wanted {
   readonly document: Document
-  /** Where it comes from, for words about its mistakes. */
+  /** Where it comes from, for error messages. */
   readonly from: string
 }
 

@@ -18,7 +18,7 @@ export interface WorkflowFile {
 const filesMax = 1_000
 /** Deeper than the schema of any payload. */
 const depthMax = 100
-/** A text of one short line stays where it is. */
+/** A text of one short line stays inline. */
 const inlineLengthMax = 120
 const kinds: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json'])
 export const schemaName = 'workflow.schema.json'
@@ -76,7 +76,7 @@ function parsedText(path: string, text: string): unknown {
   }
 }
 
-/** Puts the texts that lie in files of their own where they belong. Aliases can make a value that holds itself. */
+/** Inserts the texts from separate files. Aliases can create a value that contains itself. */
 async function withTexts(
   file: { readonly folder: string; readonly path: string },
   value: unknown,

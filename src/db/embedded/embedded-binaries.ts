@@ -65,7 +65,7 @@ export async function findPackage(platform: string, root: string | undefined): P
   }
 }
 
-/** `elsewhere`: where a copy may go when PostgreSQL's user cannot use the package where it lies. */
+/** `elsewhere`: where a copy may go if PostgreSQL's user cannot use the package in its place. */
 export async function prepareBinaries(
   source: PlatformPackage,
   identity: Identity,
@@ -112,7 +112,7 @@ async function isTrusted(directory: string): Promise<boolean> {
   return uid === 0 || uid === process.geteuid?.()
 }
 
-/** One file of each kind stands for the rest: an installer treats them alike. */
+/** One file of each kind represents the rest: an installer treats them the same. */
 async function isUsable(identity: Identity, root: string): Promise<boolean> {
   const native = join(root, 'native')
   const needed: [string, number][] = [
@@ -127,8 +127,8 @@ async function isUsable(identity: Identity, root: string): Promise<boolean> {
 }
 
 /**
- * Does what the package's own install script would have done. False when the package cannot be written. Each link is made
- * aside and renamed into place, so any number of processes may do this at once.
+ * Does what the package's own install script would have done. False if the package is not writable. Each link is
+ * created separately and renamed into place, so any number of processes may do this at once.
  */
 async function linkLibraries(root: string): Promise<boolean> {
   for (const { source, target } of await libraryLinks(root)) {

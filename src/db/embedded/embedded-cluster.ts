@@ -1,4 +1,5 @@
-// The files of the embedded PostgreSQL: made once by initdb, whole or not at all, and refused when another major version wrote them.
+// The files of the embedded PostgreSQL: created once by initdb, completely or not at all, and refused if another major
+// version wrote them.
 import { randomBytes } from 'node:crypto'
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -76,7 +77,10 @@ async function runInitdb(home: Home, binaries: Binaries, directory: string, sync
   )
 }
 
-/** A killed start leaves these. An initdb that outlived it loses its directory and gives up; what it still wrote goes next time. */
+/**
+ * A killed start leaves these. An initdb that outlived it loses its directory and gives up; what it still wrote is
+ * removed next time.
+ */
 async function removeUnfinished(dataDirectory: string): Promise<void> {
   for (const name of (await readdir(dataDirectory)).filter((entry) => entry.startsWith(unfinishedPrefix))) {
     await rm(join(dataDirectory, name), { recursive: true, force: true }).catch(() => undefined)

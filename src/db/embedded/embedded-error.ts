@@ -5,7 +5,7 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError'
 }
 
-/** Undefined when it is not the disk, or its permissions, that stand in the way. */
+/** Undefined if neither the disk nor its permissions are the problem. */
 export async function unusableDirectory(
   dataDirectory: string,
   cause: unknown,

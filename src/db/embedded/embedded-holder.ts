@@ -28,7 +28,7 @@ export interface SocketDirectory {
 
 type Holder = { readonly alive: false } | { readonly alive: true; readonly pid: number | undefined }
 
-/** A holder whose event loop is busy still takes the connection; it only says its name later. */
+/** A holder whose event loop is busy still accepts the connection; it only sends its name later. */
 const answerTimeoutMs = 2000
 /** Each round is lost to another process that just won, and that one is then seen alive. */
 const roundsMax = 100

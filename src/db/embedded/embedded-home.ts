@@ -1,4 +1,5 @@
-// Where the embedded PostgreSQL keeps its data and its socket: in the data directory asked for, or where its user can enter.
+// Where the embedded PostgreSQL keeps its data and its socket: in the requested data directory, or where its user can
+// enter.
 import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { lstat, readdir, readlink, realpath, rm, stat, symlink } from 'node:fs/promises'
@@ -20,7 +21,7 @@ export interface Home {
   readonly cluster: string
   readonly socketDirectory: string
   readonly identity: Identity
-  /** Not where it was asked for. */
+  /** Not in the requested place. */
   readonly moved: boolean
 }
 
@@ -53,7 +54,8 @@ export async function chooseHome(
     identity,
     moved: dataDirectory !== wanted,
   })
-  // Existing data wins over every rule below: a permission changed later must never let us begin an empty database.
+  // Existing data takes precedence over every rule below: a permission changed later must never make us start an empty
+  // database.
   for (const place of places) {
     const cluster = await findCluster(place)
     if (!cluster) continue
@@ -88,7 +90,7 @@ async function findCluster(dataDirectory: string): Promise<{ path: string; owner
   throw new EmbeddedPostgresError(`${path} is not empty and holds no PostgreSQL data. Move it away and start again.`)
 }
 
-/** Makes what is missing. Directories that were there keep their permissions. */
+/** Creates what is missing. Existing directories keep their permissions. */
 export async function makeHome(home: Home): Promise<void> {
   const { dataDirectory, identity } = home
   try {

@@ -84,7 +84,7 @@ function allows(stats: Stats, identity: Identity, wanted: number): boolean {
   return ((stats.mode >> shift) & wanted) === wanted
 }
 
-/** Makes what is missing on the way to `path`, with exactly this mode. Directories that were there keep theirs. */
+/** Creates what is missing on the path, with exactly this mode. Existing directories keep theirs. */
 export async function makeDirectories(path: string, mode: number): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode })
   if (first === undefined) return
@@ -95,13 +95,13 @@ export async function makeDirectories(path: string, mode: number): Promise<void>
   }
 }
 
-/** A directory for PostgreSQL's user alone. One that a killed start left half made is finished. */
+/** A directory only for PostgreSQL's user. One that a killed start left unfinished is completed. */
 export async function makePrivateDirectory(path: string, identity: Identity): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error
   })
   const stats = await lstat(path)
-  // lchown, as everywhere: whoever owns the parent must not make us hand over the target of a link.
+  // lchown, as everywhere: the owner of the parent must not make us change the target of a link.
   if (!stats.isDirectory()) throw new EmbeddedPostgresError(`${path} is not a directory. Remove it and start again.`)
   if (identity.switches && stats.uid === 0) await lchown(path, identity.uid, identity.gid)
   else if (stats.uid !== identity.uid) {

@@ -22,7 +22,7 @@ export interface EmbeddedPostgres {
   }
   /** The directory actually used: another than asked for when PostgreSQL's user cannot enter that one. */
   readonly dataDirectory: string
-  /** It was running already and was taken over. */
+  /** It was already running and was adopted. */
   readonly adopted: boolean
   /** The database was made now. */
   readonly initialised: boolean
@@ -42,14 +42,14 @@ export interface EmbeddedOptions {
   readonly platform?: string | undefined
   /** `$XDG_STATE_HOME`: where data and programs go (in `posthorn`) when PostgreSQL's user cannot enter the project. Default: /var/lib. */
   readonly stateHome?: string | undefined
-  /** Where the platform package lies, when not in node_modules. */
+  /** Where the platform package is, if not in node_modules. */
   readonly packageRoot?: string | undefined
 }
 
 const watchEveryMs = 1000
 const revivalPauseMsMax = 30_000
 
-/** What its disk refuses, at whatever point of the start, becomes a sentence. */
+/** Disk errors, at any point of the start, become a sentence. */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   try {
     return await startOnDisk(options)
@@ -97,7 +97,10 @@ async function startOnDisk(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   }
 }
 
-/** Starts the server again when it dies, keeps its log bounded and its short name in place. Returns the way to stop it. */
+/**
+ * Restarts the server when it dies, keeps its log bounded and its short name in place. Returns a function that stops
+ * this.
+ */
 function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Log): () => Promise<void> {
   let running = first
   let look: Promise<void> = Promise.resolve()

@@ -27,7 +27,7 @@ const recoveryTimeoutMs = 10 * 60_000
 const recoveryNoticeMs = 5000
 /** A server that calls itself ready answers in milliseconds. */
 const silenceMaxMs = 10_000
-/** What a killed server leaves behind (its own children, a second one starting) is gone within a second or so. */
+/** What a killed server leaves behind (its own children, a second one starting) is gone within about a second. */
 const contestedTimeoutMs = 15_000
 const contestedPauseMs = 50
 const dyingServerTimeoutMs = 1000
@@ -125,7 +125,7 @@ async function start(server: EmbeddedServer, log: Log): Promise<{ pid: number } 
   const [program, ...parameters] = serverCommand(server)
   const logFile = await openLogFile(server.home.cluster)
   const { size } = await logFile.stat()
-  // In a session of its own: neither Ctrl-C nor our death reaches it, and the next start finds it at work.
+  // In its own session: neither Ctrl-C nor our death reaches it, and the next start finds it running.
   const child = spawn(program, parameters, {
     ...spawnAs(server.home.identity),
     cwd: '/',

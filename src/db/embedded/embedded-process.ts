@@ -1,4 +1,4 @@
-// Processes as the embedded PostgreSQL needs them: look one up by its pid, run one to its end, wait for a thing to come true.
+// Processes as the embedded PostgreSQL needs them: look one up by its pid, run one to its end, wait for a condition.
 import { execFile, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ const pollEveryMs = 10
 /** Enough for every complaint of initdb; a child that talks without end must not fill our memory. */
 const outputCharactersMax = 64 * 1024
 
-/** A zombie answers signals as if it lived, but holds nothing any more: it counts as dead. */
+/** A zombie responds to signals as if it were alive, but holds nothing any more: it counts as dead. */
 export type ProcessState = { readonly alive: false } | { readonly alive: true; readonly command: string }
 
 export async function inspectProcess(pid: number): Promise<ProcessState> {
@@ -91,7 +91,7 @@ export function cannotRun(file: string, error: Error): EmbeddedPostgresError {
   )
 }
 
-/** Asks until the answer is not `undefined`, or the time is up. */
+/** Polls until the result is not `undefined`, or the time is up. */
 export async function poll<T>(ask: () => Promise<T | undefined>, timeoutMs: number): Promise<T | undefined> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

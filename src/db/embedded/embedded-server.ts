@@ -24,7 +24,7 @@ const answerTimeoutMs = 5000
 /** For one small machine that the service shares; fsync and synchronous_commit stay on. */
 const defaultSettings: Readonly<Record<string, string>> = {
   max_connections: '60',
-  // The rest of what is read often lies in the file system's cache.
+  // The rest of what is read often is in the file system's cache.
   shared_buffers: '64MB',
   effective_cache_size: '512MB',
   max_wal_size: '1GB',
@@ -54,7 +54,7 @@ export function serverCommand({ binaries, home, settings, socketName }: Embedded
   return [binaries.postgres, '-D', home.cluster, ...parameters]
 }
 
-/** Does this command line, its words joined by spaces, serve our data? Whatever its other settings are. */
+/** Whether this command line, its words joined by spaces, serves our data, regardless of its other settings. */
 export function servesOurData(command: string, { home }: EmbeddedServer): boolean {
   const [program = '', rest] = command.split(` -D ${home.cluster}`, 2)
   return /^\/(?!.* -c ).*\/postgres$/.test(program) && rest !== undefined && /^( |$)/.test(rest)
@@ -70,7 +70,7 @@ export interface Introduction {
   readonly versionNumber: number
 }
 
-/** Asks the server who it is, and makes our database if it is missing. */
+/** Asks the server for its identity, and creates our database if it is missing. */
 export async function introduce(server: EmbeddedServer): Promise<Introduction> {
   try {
     return await ask(server, databaseName, whoAreYou)

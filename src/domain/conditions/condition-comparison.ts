@@ -1,4 +1,4 @@
-// The operators of conditions: whether an actual value and an expected text stand as an operator says, by the filter's type.
+// The operators of conditions: whether an actual value and an expected text satisfy an operator, by the filter's type.
 import { canonicalJson } from '../canonical-json.ts'
 import type { FieldFilterPart, StepFilter } from './condition.ts'
 import { booleanOf, dateOf, jsonOf, numberOf, textOf } from './condition-values.ts'
@@ -48,7 +48,7 @@ const isListType = (type: StepFilter['type']): boolean => type === 'LIST' || typ
 const isScalarType = (type: StepFilter['type']): type is ScalarType =>
   type === 'NUMBER' || type === 'DATE' || type === 'BOOLEAN' || type === 'TEXT'
 
-/** Lists are equal when they have the same members, in whatever order. */
+/** Lists are equal if they have the same items, in any order. */
 function equals({ type, actual, expected }: Comparison): boolean {
   if (!isListType(type) && (isScalarType(type) || !Array.isArray(actual))) {
     const key = keyOf(type, actual)
@@ -109,7 +109,9 @@ function rangeOf(text: string): { from: string; to: string } | undefined {
 /** Whether anything can lie between what the text lists. */
 export const isRange = (text: string): boolean => rangeOf(text) !== undefined
 
-/** Whatever the type, texts are compared; of a list, each member's. What is missing has no text, not even the empty one. */
+/**
+ * Texts are compared, whatever the type; for a list, each item's. A missing value has no text, not even the empty one.
+ */
 function like({ actual, expected }: Comparison): boolean {
   const members: readonly unknown[] = Array.isArray(actual) ? actual : [actual]
   const holdsExpected = searchFor(expected)

@@ -1,4 +1,4 @@
-// Whether conditions hold, and what was compared with what.
+// Whether conditions pass, and what was compared with what.
 import { valueAt } from '../path.ts'
 import type {
   FieldFilterPart,
@@ -26,12 +26,12 @@ export interface EarlierMessage {
   readonly read: boolean
 }
 
-/** What conditions ask beside fields. Integrations, whose conditions ask fields alone, need none of it. */
+/** What conditions need in addition to fields. Conditions of integrations use only fields and need none of it. */
 export interface ConditionSurroundings {
   readonly now: Date
-  /** The messages of an earlier step; undefined where it made none or never ran. */
+  /** The messages of an earlier step; undefined if it has none or never ran. */
   messagesOf(step: string): readonly EarlierMessage[] | undefined
-  /** What an address answered; undefined while it has not. */
+  /** The response of a URL; undefined while there is none. */
   answerOf(webhookUrl: string): Fields | undefined
   /** If nothing is called: the assumed result of comparisons with missing responses. */
   readonly assumes?: boolean | undefined
@@ -49,9 +49,9 @@ export interface EvaluatedCondition {
 export interface Evaluation {
   /** False while it is not decided. */
   readonly passed: boolean
-  /** Those that were looked at: groups after one that passes are not, nor are webhooks that could change nothing. */
+  /** Those that were evaluated: groups after one that passes are not, nor are webhooks that could change nothing. */
   readonly conditions: readonly EvaluatedCondition[]
-  /** The addresses without whose answers it cannot be decided. */
+  /** The URLs whose responses are needed to decide. */
   readonly asks: readonly string[]
 }
 
@@ -66,7 +66,7 @@ const kindNames = {
 } as const
 
 /**
- * Groups are OR-ed. No group at all passes, and so does one without children, negated or not: it asks nothing.
+ * Groups are OR-ed. No group at all passes, and so does one without children, negated or not: it has no condition.
  * Throws what `renderValue` throws, and ConditionsTooLarge.
  */
 export function evaluateFilters(
@@ -110,13 +110,13 @@ interface GroupEvaluation {
   readonly asks: readonly string[]
 }
 
-/** Webhooks come last: they are asked only where the others leave it open. */
+/** Webhooks come last: they are called only if the others do not decide. */
 function evaluateGroup(filter: StepFilter, asked: Asked): GroupEvaluation {
   const parts = partsOf(filter)
   if (parts.length === 0) return { passed: true, conditions: [], asks: [] }
   const webhooks = parts.filter((part) => part.on === 'webhook')
   const conditions = parts.flatMap((part) => (part.on === 'webhook' ? [] : [evaluatePart(part, asked)]))
-  /** Whatever the others come to, one of these decides: a true one of OR, a false one of AND. */
+  /** Whatever the others are, one of these decides: a true one for OR, a false one for AND. */
   const deciding = filter.value === 'OR'
   const isDecided = (): boolean => conditions.some((condition) => condition.passed === deciding)
   const asks: string[] = []

@@ -1,4 +1,4 @@
-// What asking the conditions of one job may cost: values come out of payloads, and a list of a million members is one of them.
+// What evaluating the conditions of one job may cost: values come from payloads, and a list may have a million items.
 
 /** Members of lists, and 64 characters each: 1 to 2 µs. Lists in real conditions are far shorter. */
 const workMax = 50_000
@@ -16,7 +16,7 @@ export class ConditionsTooLarge extends Error {
 
 interface JobWork {
   readonly work: ConditionWork
-  /** What was asked to its end, and may be asked again for nothing: as often as the job is decided, which is seldom. */
+  /** What was fully evaluated may be evaluated again for free: as often as the job is decided, which is seldom. */
   readonly paid: WeakSet<object>
 }
 

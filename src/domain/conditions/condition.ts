@@ -30,7 +30,7 @@ export interface FieldFilterPart {
   readonly on: (typeof filterSources)[number]
 }
 
-/** Compares a member of what the customer's own service answers. */
+/** Compares a field of the response of the customer's own service. */
 export interface WebhookFilterPart {
   readonly on: 'webhook'
   readonly webhookUrl: string
@@ -55,7 +55,7 @@ export interface OnlineInLastFilterPart {
 
 export const previousStepTypes = ['read', 'unread', 'seen', 'unseen', 'sent', 'unsent'] as const
 
-/** What became of the messages of an earlier step, named by its uuid; holds where that step made none. */
+/** The state of the messages of an earlier step, named by its uuid; true if that step has none. */
 export interface PreviousStepFilterPart {
   readonly on: 'previousStep'
   readonly step: string

@@ -30,7 +30,7 @@ export class LogicTooLarge extends Error {
 
 export const isMissing = (value: unknown): value is null | undefined => value === null || value === undefined
 
-/** As the standard has it: an empty list is false, and so is what JavaScript takes for it. */
+/** As in the standard: an empty list is false, and so is what JavaScript considers false. */
 export const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
 /**
@@ -82,7 +82,7 @@ function order(one: unknown, other: unknown): number | undefined {
   return one === other ? 0 : one < other ? -1 : 1
 }
 
-/** Each value and the next stand in the order asked for: three of them ask whether one lies between two. */
+/** Each value and the next are in the requested order: with three of them, whether one lies between two. */
 function ascends(values: Values, judge: (order: number) => boolean): boolean {
   return values.slice(1).every((value, index) => {
     const found = order(values[index], value)
@@ -163,7 +163,7 @@ const ago =
 
 const withinLast = ago((at, then, now) => at >= then && at <= now)
 
-/** Null where one of them is no number, or what comes out is none. */
+/** Null if one of them is not a number, or the result is not. */
 function calculated(values: Values, calculate: (numbers: readonly number[]) => number): number | null {
   const numbers = values.map(numberOf)
   if (numbers.some((number) => number === undefined)) return null

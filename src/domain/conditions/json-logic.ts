@@ -6,7 +6,7 @@ import { isMissing, isTrue, LogicTooLarge, operators } from './json-logic-operat
 
 type Data = unknown
 
-/** What was compared with what, in the form that conditions have in details. */
+/** What was compared with what, in the format that conditions have in details. */
 export interface ComparedOperands {
   readonly filter: 'Skip'
   /** The path of the first operand, where it is one. */
@@ -19,7 +19,7 @@ export interface ComparedOperands {
 
 export interface LogicOutcome {
   readonly holds: boolean
-  /** The comparisons that were made, in their order: the first of them, where a rule walks a list. */
+  /** The comparisons that were made, in order: only the first of them, if a rule walks a list. */
   readonly conditions: readonly ComparedOperands[]
 }
 
@@ -27,7 +27,7 @@ export interface LogicOutcome {
 const workMax = 200_000
 const conditionsShownMax = 50
 
-/** An empty rule says nothing, and so never holds. Throws LogicTooLarge where it would never end. */
+/** An empty rule says nothing, and so is never true. Throws LogicTooLarge if it would never end. */
 export function evaluateLogic(rule: unknown, data: Data, now: Date): LogicOutcome {
   const run: Run = { now, conditions: [], left: workMax }
   return { holds: isTrue(nodeValue(rule, data, run)), conditions: run.conditions }
@@ -103,10 +103,10 @@ function spend(run: Run, work: number): void {
 }
 
 const charactersAUnit = 64
-/** No payload goes so deep; a rule can, by wrapping what it has once for each member of a list. */
+/** No payload is so deep; a rule can be, by wrapping its value once per item of a list. */
 const depthMax = 200
 
-/** How much there is to look at in a value; counted no further than matters. */
+/** The size of a value; counted no further than matters. */
 function weightOf(value: unknown, most: number, depth = 0): number {
   if (typeof value === 'string') return value.length / charactersAUnit
   if (typeof value !== 'object' || value === null) return 0
@@ -129,7 +129,7 @@ function weightOf(value: unknown, most: number, depth = 0): number {
 /** Looking for a text in a text takes the product of both lengths at its worst: so much more than reading them. */
 const searchesAUnit = 4
 
-/** How often an operand is gone through for the other one: once a member, and a text for every part of a long text. */
+/** How often one operand is scanned for the other: once per item, and a text for every part of a long text. */
 function passesOf(value: unknown, other: unknown, most: number): number {
   const members: readonly unknown[] = Array.isArray(other) ? other : [other]
   if (typeof value !== 'string') return Math.max(1, members.length)
@@ -149,7 +149,7 @@ interface Form {
 
 const branchesMax = 100
 
-/** What decides by itself which of its operands are evaluated, and with what. */
+/** Operators that decide themselves which of their operands are evaluated, and with what. */
 export const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['var', { least: 0, most: 2, evaluate: variable }],
   [
@@ -184,7 +184,7 @@ const holdsThere = ({ value }: { value: unknown }): boolean => isTrue(value)
 const valuesOf = (nodes: readonly unknown[], data: Data, run: Run): unknown[] =>
   nodes.map((node) => nodeValue(node, data, run))
 
-/** Paths may be computed: whatever else comes out is none, and nothing is found there. */
+/** Paths may be computed: any other result is not a path, and nothing is found there. */
 function pathOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value.length <= pathLengthMax ? value : undefined
@@ -213,7 +213,7 @@ function missing(names: readonly unknown[], data: Data, run: Run): unknown[] {
   })
 }
 
-/** Nothing where at least so many of the names are there; else those that are not. */
+/** Nothing if at least this many of the names exist; otherwise those that do not. */
 function missingSome(operands: readonly unknown[], data: Data, run: Run): unknown[] {
   const [least, names] = valuesOf(operands, data, run)
   const listed: readonly unknown[] = Array.isArray(names) ? names : [names]
@@ -223,7 +223,7 @@ function missingSome(operands: readonly unknown[], data: Data, run: Run): unknow
   return wanted !== undefined && listed.length - gone.length >= wanted ? [] : gone
 }
 
-/** The first value that is so, or the last one: the rest is not looked at. */
+/** The first value that is so, or the last one: the rest is not evaluated. */
 function firstThat(wanted: boolean, nodes: readonly unknown[], data: Data, run: Run): unknown {
   let value: unknown
   for (const node of nodes) {
@@ -241,7 +241,7 @@ function branch(nodes: readonly unknown[], data: Data, run: Run): unknown {
   return nodes.length % 2 === 1 ? nodeValue(nodes.at(-1), data, run) : undefined
 }
 
-/** The members of a list, each with what the rule comes to when it sees nothing but that member. */
+/** The items of a list, each with the result of the rule for that item alone. */
 function each([list, rule]: readonly unknown[], data: Data, run: Run): { member: unknown; value: unknown }[] {
   const members = nodeValue(list, data, run)
   if (!Array.isArray(members)) return []

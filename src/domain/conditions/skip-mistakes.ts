@@ -14,7 +14,7 @@ const depthMax = 20
 const nodesMax = 500
 const textLengthMax = 4096
 
-/** An empty rule says nothing and is fine; an operator that is not known is a mistake, never passed over. */
+/** An empty rule is fine; an unknown operator is an error, never ignored. */
 export function skipMistakes(skip: unknown, path = 'skip'): SkipMistake[] {
   if (typeof skip !== 'object' || skip === null || Array.isArray(skip)) {
     return [{ path, message: 'must be a rule such as {"==": [{"var": "payload.plan"}, "free"]}' }]

@@ -1,4 +1,4 @@
-// Looking for a text in a text in the time it takes to read both: what the engine has can take the product of their lengths.
+// Searching for a text in a text in linear time: the engine's own search can take the product of their lengths.
 
 /** Below this sum of products of lengths the engine's own search cannot take long, and is ten times as fast. */
 const productsMax = 200_000

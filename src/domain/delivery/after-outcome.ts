@@ -1,12 +1,12 @@
-// How sending goes on after an outcome: over, again later, or with another integration.
+// How sending continues after an outcome: finished, again later, or with another integration.
 import type { MessageError, MessageStatus, Sending } from '../messages/message.ts'
 import type { Channel, UnsurePolicy } from './integration.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Upper bounds of the waits between attempts; eight attempts, thirty minutes in all at the most. */
+/** Upper bounds of the waits between attempts; eight attempts, at most thirty minutes in total. */
 const retryWaitsMs = [2_000, 8_000, 30_000, 120_000, 300_000, 600_000, 740_000]
 export const attemptsMax = retryWaitsMs.length + 1
-/** An integration that was busy so often, or for so long, makes way for the next: one-time codes cannot wait. */
+/** An integration that was busy this often, or for this long, makes way for the next: one-time codes cannot wait. */
 const busyAnswersBeforeFailover = 2
 const turnMsMax = 60_000
 /** From the first attempt on, over all integrations. */
@@ -19,7 +19,10 @@ const usualPolicies: Readonly<Record<Channel, UnsurePolicy>> = {
   sms: 'skip',
   chat: 'skip',
 }
-/** Repeats after a provider timed out, cut the call off or answered garbage; what it took it has delivered by then. */
+/**
+ * Retries after a provider timed out, cut the connection or returned garbage; by then it has delivered what it
+ * accepted.
+ */
 const unsureRepeatsMax = 2
 const unsureRepeatAfterMs = 600_000
 /** Between repeats of a call that our own process did not survive. */
@@ -34,9 +37,9 @@ export interface OutcomeSituation {
   readonly integrationId: string
   /** Whether the provider knows a repeat by its key. */
   readonly idempotent: boolean
-  /** What the integration says of messages that were perhaps sent; undefined: what is usual for the channel. */
+  /** The integration's setting for messages that may have been sent; undefined: the default of the channel. */
   readonly whenUnsure?: UnsurePolicy | undefined
-  /** When the provider, which is taken to be down as a whole, is asked again. */
+  /** When the provider, which is considered down as a whole, is tried again. */
   readonly downUntil?: Date | undefined
   /** Whether another integration of the channel has not had its turn. */
   readonly hasOther: boolean
@@ -61,7 +64,7 @@ export type AfterOutcome =
       readonly sending: Sending
       /** Whether the next integration takes over. */
       readonly failover: boolean
-      /** Null where nothing came of the call: it leaves what was there. */
+      /** Null if the call had no result: the stored one is kept. */
       readonly status: MessageStatus | null
       readonly error: MessageError | null
       /** The provider is down: the message waits until it is back, and the wait costs it nothing. */
@@ -140,8 +143,8 @@ function afterBusy(situation: OutcomeSituation, outcome: Outcome & { kind: 'busy
 }
 
 /**
- * A provider that is down is not asked by every message in turn: the next integration takes over, or the message is held
- * until the provider is asked again. Neither uses up an attempt. Undefined where the provider is not down.
+ * A provider that is down is not called by every message in turn: the next integration takes over, or the message is
+ * held until the provider is tried again. Neither uses up an attempt. Undefined if the provider is not down.
  */
 function afterDown(situation: OutcomeSituation, error: MessageError): AfterOutcome | undefined {
   const { downUntil, hasOther, now, sending } = situation
@@ -165,7 +168,7 @@ function afterUnsure(situation: OutcomeSituation, words: string): AfterOutcome {
   return { ...repeat, at: laterOf(new Date(now.getTime() + unsureRepeatAfterMs), downUntil) }
 }
 
-/** Our process ended in the middle of the call. Repeated until an answer comes, unless a repeat may do harm. */
+/** Our process ended in the middle of the call. Repeated until there is a response, unless a repeat may do harm. */
 function afterInterruption(situation: OutcomeSituation, words: string): AfterOutcome {
   const { sending, channel, now, random } = situation
   const error = sendErrorOf(channel, words)
@@ -193,11 +196,11 @@ function nextTurn({ sending, integrationId }: OutcomeSituation): Sending {
   return { ...rest, busyAnswers: 0, tried: [...sending.tried, integrationId] }
 }
 
-/** What is known when a call begins. `heldMs`: how long it was held since the last one, which counts for nothing. */
+/** What is known when a call starts. `heldMs`: how long it was held since the last one, which does not count. */
 export function beginAttempt(sending: Sending, now: Date, heldMs = 0): Sending {
   const at = now.toISOString()
   const before = heldMs > 0 ? withoutHeld(sending, heldMs) : sending
-  // What may be new stands first: behind the spread it would cost twenty times as much, and this is for every message.
+  // New fields come first: after the spread they would cost twenty times as much, and this is for every message.
   return { firstAttemptAt: at, turnStartedAt: at, ...withoutDue(before), attempts: before.attempts + 1 }
 }
 
@@ -213,7 +216,7 @@ function withoutHeld(sending: Sending, heldMs: number): Sending {
   }
 }
 
-/** A copy without one member is slow, and a first attempt has none. */
+/** A copy without one field is slow, and a first attempt has none. */
 export function withoutDue(sending: Sending): Sending {
   if (sending.dueAt === undefined) return sending
   const { dueAt: _, ...rest } = sending

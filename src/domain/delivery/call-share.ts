@@ -11,21 +11,21 @@ export interface ShareHolder {
 
 export interface ShareRequest {
   readonly node: string
-  /** What the account takes from all nodes together. */
+  /** What the account accepts from all nodes together. */
   readonly max: number
-  /** Calls that this node has under way: they cannot be taken back. */
+  /** Calls that this node has in flight: they cannot be undone. */
   readonly inUse: number
   readonly wants: boolean
 }
 
 /** A share that is not renewed for so long is free. */
 export const shareMs = 5_000
-/** Where there are more nodes than calls, or it does not come out even, the larger shares go round this often. */
+/** If there are more nodes than calls, or they cannot be divided evenly, the larger shares rotate this often. */
 export const turnMs = 2_000
 
 /**
- * How many calls the node may have under way from now on, and who holds what. Where it has more under way, none may begin
- * until they have ended. What is held adds up to `max` at the most.
+ * How many calls the node may have in flight from now on, and who holds what. If it has more in flight, none may start
+ * until they have ended. The total held is at most `max`.
  */
 export function shareOut(
   before: readonly ShareHolder[],

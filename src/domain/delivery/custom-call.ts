@@ -1,4 +1,4 @@
-// A custom step's call: what can never run in its settings, how often it is made, and what is kept of an answer.
+// A custom step's request: what can never run in its settings, how often it is made, and what is stored of a response.
 import { isObject, oneOf } from '../time/timing-mistakes.ts'
 import type { CustomMetadata } from '../workflows/workflow.ts'
 
@@ -10,7 +10,7 @@ export interface CallMistake {
 
 export const callMethods = ['POST', 'PUT', 'PATCH'] as const
 export const callTimeoutMs = 10_000
-/** A third of a lease: time enough is left to record what came of the call. */
+/** A third of a lease: enough time is left to record the result of the call. */
 export const callTimeoutMsMax = 20_000
 const callTimeoutMsMin = 100
 /** Servers refuse longer ones. */
@@ -26,7 +26,7 @@ const bodyTextLengthMax = 10_000
 /** The fields that every request has; the fields of a body have other names. */
 export const reservedFields = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
 
-/** What the call itself says. */
+/** What the request itself contains. */
 const ownHeaders: ReadonlySet<string> = new Set([
   ...[
     'content-type',
@@ -77,14 +77,17 @@ function urlMistakes(url: unknown, path: string): CallMistake[] {
 /** Up to where a host has ended, with a character after it that a template cannot take back. */
 const writtenHost = /^\s*[a-z][a-z0-9+.-]*:\/\/[^/?#\\{}\s]+[/?#]/i
 
-/** What a template comes to is known when it runs; but a payload must not say who gets a call that carries our signature. */
+/**
+ * The result of a template is known when it runs; but a payload must not decide who gets a request that carries our
+ * signature.
+ */
 function templateMistake(url: string): string | undefined {
   const [written] = writtenHost.exec(url) ?? []
   if (written !== undefined) return urlMistake(written)
   return 'must have a host without a template, such as https://api.example.com/{{ payload.id }}: only the path and the query may contain one'
 }
 
-/** What is wrong with an address as it is called; undefined when nothing is. */
+/** What is wrong with a URL as it is called; undefined if nothing is. */
 export function urlMistake(url: string): string | undefined {
   if (!URL.canParse(url) || url.length > callUrlLengthMax) return 'must be a URL such as https://api.example.com/hooks'
   const { protocol, username, password } = new URL(url)
@@ -183,14 +186,14 @@ export function nextCallAt(
   return new Date(now.getTime() + Math.max(jitteredMs, Math.min(retryAfterMs, retryAfterMaxMs)))
 }
 
-/** What later steps see must fit into a row that is read with every look at the job. */
+/** What later steps see must fit into a row that is read with the job every time. */
 export const resultBytesMax = 64 * 1024
-/** Deeper than anything a template walks; databases refuse what is nested without end. */
+/** Deeper than anything a template walks; databases reject unlimited nesting. */
 const resultDepthMax = 50
 
 export type CallResult = Readonly<Record<string, unknown>>
 
-/** What is kept of an answer; undefined when it is no JSON object of a size and depth that can be kept. */
+/** What is stored of a response; undefined if it is not a JSON object of a size and depth that can be stored. */
 export function callResultOf(text: string): CallResult | undefined {
   if (text === '' || Buffer.byteLength(text) >= resultBytesMax) return undefined
   let value: unknown
@@ -203,7 +206,7 @@ export function callResultOf(text: string): CallResult | undefined {
   return storableObject(value)
 }
 
-/** Without NUL and half a surrogate pair, which databases refuse, in names and texts alike. */
+/** Without NUL and unpaired surrogates, which databases reject, in names and texts. */
 function storableObject(value: Readonly<Record<string, unknown>>): CallResult {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), storableValue(member)]))
 }

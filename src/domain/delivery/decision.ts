@@ -1,4 +1,4 @@
-// A Decision: what a step wants to happen. The one room that writes makes it so.
+// A Decision: what a step wants to happen. `record` makes it so.
 import type { StoredDetail } from '../insight/execution-detail.ts'
 import type { MessageDraft, MessageError } from '../messages/message.ts'
 import type { HeldBy, JobState } from './job.ts'
@@ -37,7 +37,7 @@ export type Decision =
   /** What was held back is decided again, with the window's events if they were collected. */
   | { readonly kind: 'release'; readonly windowId?: string; readonly details: readonly StoredDetail[] }
   | { readonly kind: 'closeDigest'; readonly windowId: string; readonly details: readonly StoredDetail[] }
-  /** `stops`: the steps after it are canceled whatever the step's own setting says. */
+  /** `stops`: the steps after it are canceled regardless of the step's own setting. */
   | { readonly kind: 'fail'; readonly details: readonly StoredDetail[]; readonly stops: boolean }
 
 export interface JoinDigest {

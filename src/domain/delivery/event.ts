@@ -21,7 +21,7 @@ export interface TriggerResult {
   readonly transactionId?: string
 }
 
-/** A subscriber as a trigger names one: what is given is written, what is absent stays. */
+/** A subscriber as given in a trigger: given fields are written, omitted ones are unchanged. */
 export interface Recipient {
   readonly subscriberId: string
   readonly fields: SubscriberFields
@@ -67,7 +67,7 @@ export interface EventRequest {
   readonly context: readonly ContextMention[]
   /** Set where a workflow is tested. */
   readonly test?: EventTest
-  /** How large it is as JSON, its files apart; known where it came in a large body. */
+  /** Its size as JSON, without attachments; known if it came in a large body. */
   readonly bytes?: number
 }
 
@@ -126,7 +126,7 @@ export const excludedPerTopicMax = 100
 export const attachmentsBytesMax = 18 * 1024 * 1024
 export const attachmentsPerEventMax = 50
 
-/** Directly named people do not wait behind a fan-out, nor the fan-out for ever behind them. */
+/** Directly named people do not wait behind a fan-out, nor the fan-out forever behind them. */
 export const directLane = 0
 export const fanOutLane = 1
 

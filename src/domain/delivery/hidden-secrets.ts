@@ -15,11 +15,11 @@ export function isHidden(value: unknown): boolean {
   return members.length === 1 && members.every(([name, member]) => name === 'hidden' && member === hiddenSecret)
 }
 
-/** The members whose values were hidden. */
+/** The fields whose values were hidden. */
 export const hiddenNames = (given: object): string[] =>
   Object.entries(given).flatMap(([name, value]) => (isHidden(value) ? [name] : []))
 
-/** What was read as hidden and is saved again keeps what is stored; without it there is nothing to keep. */
+/** What was read as hidden and is saved again keeps the stored value; without one there is nothing to keep. */
 export function unhidden<Members extends object>(given: Members, stored: object | undefined): Members {
   const kept = stored as Readonly<Record<string, unknown>> | undefined
   return Object.fromEntries(

@@ -4,6 +4,8 @@ import type { StepFilter } from '../conditions/condition.ts'
 export const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
 export type Channel = (typeof channels)[number]
 
+export const isChannel = (type: string): type is Channel => (channels as readonly string[]).includes(type)
+
 /** The channels of which one integration is the default choice. */
 export const channelsWithPrimary: ReadonlySet<Channel> = new Set<Channel>(['email', 'sms'])
 
@@ -72,9 +74,9 @@ export type UnsurePolicy = (typeof unsurePolicies)[number]
 export interface Configurations {
   readonly inboundWebhookEnabled?: boolean
   readonly inboundWebhookSigningKey?: string
-  /** Where answers to its e-mails are received: addresses below it are those of single messages. */
+  /** Where replies to its e-mails are received: addresses below it identify single messages. */
   readonly inboundParseDomain?: string
-  /** What would go out is kept in the outbox instead: no provider is asked, and no credentials are needed. */
+  /** What would be sent is captured in the outbox instead: no provider is called, and no credentials are needed. */
   readonly capture?: boolean
   /** Whether a message that may have been sent is sent again, if the provider cannot recognise a repeat. */
   readonly whenUnsure?: UnsurePolicy | null
@@ -133,7 +135,7 @@ export function knownConfigurations(given: Configurations): Configurations {
   )
 }
 
-/** Replaced as a whole, but for members that are ours and were not given. */
+/** Replaced as a whole, except for fields that are ours and were not given. */
 export function changedConfigurations(stored: Configurations | undefined, given: Configurations): Configurations {
   const kept = Object.entries(stored ?? {}).filter(([key]) => ownConfigurations.has(key) && !Object.hasOwn(given, key))
   return { ...Object.fromEntries(kept), ...knownConfigurations(given) }

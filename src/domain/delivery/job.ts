@@ -1,4 +1,4 @@
-// A job: one step of a notification, and what the queue hands to whoever runs it.
+// A job: one step of a notification, and what the queue hands to a worker.
 import type { TimeUnit } from '../workflows/workflow.ts'
 import type { TriggeredEvent } from './event.ts'
 
@@ -14,15 +14,15 @@ export const jobStatuses = [
   'skipped',
 ] as const
 /**
- * `queued`: to be decided. `delayed`: decided to wait. `running`: has messages on their way to a provider.
- * `pending` is never stored: a step whose turn has not come has no row, and reads show it so.
+ * `queued`: to be decided. `delayed`: decided to wait. `running`: has messages on their way to a provider. `pending` is
+ * never stored: a step that has not started has no row, and reads show it so.
  */
 export type JobStatus = (typeof jobStatuses)[number]
 
 /** Why a message waits: it is outside the subscriber's hours, they want no disturbance, or they want it gathered. */
 export type HeldBy = 'schedule' | 'doNotDisturb' | 'frequency'
 
-/** What a step remembers between two looks at it, and what the activity shows of it afterwards. */
+/** What a step remembers between two turns, and what the activity shows of it afterwards. */
 export interface JobState {
   /** Delay and digest: until when. */
   readonly until?: string
@@ -47,7 +47,7 @@ export interface JobState {
   readonly unit?: TimeUnit
   /** The variant whose template was used. */
   readonly variantId?: string
-  /** Custom: what the customer's service answered, for later steps. */
+  /** Custom: the response of the customer's service, for later steps. */
   readonly result?: unknown
   /** Custom: calls made so far. */
   readonly calls?: number

@@ -20,9 +20,9 @@ export type Outcome =
       readonly retryAfterMs?: number
       /** The recipient's own address was busy: no one else needs to wait. */
       readonly ofRecipient?: true
-      /** Refused with others of its request, perhaps for another's fault: the next request holds it alone. */
+      /** Rejected with others of its request, possibly because of another: the next request contains it alone. */
       readonly alone?: true
-      /** No call was made: something of our own was not ready. It says nothing of the provider. */
+      /** No call was made: something of our own was not ready. It says nothing about the provider. */
       readonly uncalled?: true
       readonly down?: Down
     }
@@ -37,7 +37,10 @@ export type Outcome =
   /** Certainly not sent: when it was about to leave, it was no longer ours to send. */
   | { readonly kind: 'withheld'; readonly detail: string }
 
-/** It speaks against the provider as a whole: not reached, no answer, cut off, or an error of its own. A circuit breaker counts it. */
+/**
+ * It indicates that the provider as a whole is down: not reached, no response, cut off, or a server error. A circuit
+ * breaker counts it.
+ */
 export type Down = true
 
 export const sent = (providerMessageId: string, detail?: string): Outcome =>
@@ -52,17 +55,17 @@ export const unsure = (detail: string): Outcome => ({ kind: 'unsure', detail })
 export const interruptedCall = (detail: string): Outcome => ({ kind: 'unsure', detail, interrupted: true })
 export const withheld = (detail: string): Outcome => ({ kind: 'withheld', detail })
 
-/** The same outcome, as one that speaks against the provider as a whole. */
+/** The same outcome, as one that indicates that the provider as a whole is down. */
 export const ofDownProvider = (outcome: Outcome): Outcome =>
   outcome.kind === 'busy' || outcome.kind === 'unsure' ? { ...outcome, down: true } : outcome
 
-/** The same outcome, of a call to an address of the recipient's own: it speaks against that one alone. */
+/** The same outcome, of a call to a recipient's own address: it only concerns that address. */
 export function ofRecipient(outcome: Outcome): Outcome {
   if (outcome.kind !== 'busy' && outcome.kind !== 'unsure') return outcome
   const { down: _, ...rest } = outcome
   return rest.kind === 'busy' ? { ...rest, ofRecipient: true } : rest
 }
 
-/** The same outcome, of a call that could not have sent anything: whatever came of it, nothing was sent. */
+/** The same outcome, of a call that could not have sent anything: whatever happened, nothing was sent. */
 export const certainlyNotSent = (outcome: Outcome): Outcome =>
   outcome.kind === 'unsure' ? { ...outcome, kind: 'busy' } : outcome

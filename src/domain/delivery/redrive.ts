@@ -1,11 +1,12 @@
-// Redriving: which of a notification's steps failed, and how each of them goes on. Pure; what it looks at was locked before.
+// Redriving: which of a notification's steps failed, and how each of them continues. Pure; what it examines was locked
+// before.
 import type { StoredDetail } from '../insight/execution-detail.ts'
 import type { MessageState, MessageStatus } from '../messages/message.ts'
 import type { NotificationStep } from '../workflows/workflow.ts'
 import type { Channel } from './integration.ts'
 import type { JobState, JobStatus } from './job.ts'
 
-/** What makes a step fail, in the order of how often it does. `unknown`: by none of these. */
+/** What makes a step fail, most frequent first. `unknown`: none of these. */
 export const failureReasons = [
   'providerError',
   'misconfigured',
@@ -56,7 +57,7 @@ export const redrivesPerJobMax = 20
 
 export interface Failure {
   readonly reason: FailureReason
-  /** What was said of it, as it is kept. */
+  /** Its error, as stored. */
   readonly text: string
   readonly providerId: string | undefined
 }
@@ -96,14 +97,14 @@ export interface MendableMessage {
   readonly state: MessageState
   readonly status: MessageStatus | null
   readonly isDeleted: boolean
-  /** Once no answer came, and it was repeated: it may have been sent then. */
+  /** There was once no response, and it was repeated: it may have been sent then. */
   readonly isPerhapsSent: boolean
-  /** Whether what goes to the provider is still kept. */
+  /** Whether the content for the provider is still stored. */
   readonly isWhole: boolean
   readonly isSuppressed: boolean
 }
 
-/** `send`: its messages that failed. `decide`: from the beginning. `wait`: what a wait gathered goes on. */
+/** `send`: its failed messages. `decide`: from the beginning. `wait`: what a wait collected continues. */
 export type Way = 'send' | 'decide' | 'wait'
 
 export interface JobPlan {
@@ -116,7 +117,7 @@ export interface JobPlan {
 
 export interface RedrivePlan {
   readonly jobs: readonly JobPlan[]
-  /** Steps that were canceled for these failures: their turn comes after all. */
+  /** Steps that were canceled because of these failures: they run after all. */
   readonly reopenedIds: readonly string[]
 }
 
@@ -128,7 +129,7 @@ export interface Mendable {
   readonly messages: readonly MendableMessage[]
   /** Which failures are meant; all unless given. */
   readonly isMeant?: (job: RedrivableJob) => boolean
-  /** Whether what was perhaps sent is sent again as well. */
+  /** Whether messages that may have been sent are sent again as well. */
   readonly includesUnsure?: boolean
 }
 
@@ -171,7 +172,7 @@ function jobPlan(
   if (sendable.length > 0) return { job, way: 'send', messageIds: sendable.map(({ id }) => id), isReached }
   if (failed.some(({ isSuppressed }) => isSuppressed)) return 'suppressed'
   if (failed.length > 0) return 'contentGone'
-  // All that was said was said, or perhaps was: nothing is sent, and the steps after it have their turn.
+  // Everything was sent, or may have been: nothing is sent, and the steps after it run.
   return failureOf(job.details).reason === 'buried' ? { job, way: 'send', messageIds: [], isReached } : 'perhapsSent'
 }
 
@@ -187,7 +188,7 @@ export interface BuriedFacts {
   readonly claims?: number
 }
 
-/** What was kept of a burial. */
+/** What was stored about a burial. */
 export function buriedFacts(raw: string): BuriedFacts {
   try {
     const value: unknown = JSON.parse(raw)
@@ -306,7 +307,7 @@ export interface Retraction {
   readonly transactionId: string
   readonly canceled: number
   readonly removed: number
-  /** By channel: what a provider has taken, and cannot be taken back. */
+  /** By channel: messages that a provider has accepted, which cannot be retracted. */
   readonly sent: Readonly<Partial<Record<Channel, number>>>
   readonly requestedBy: string
   readonly createdAt: string

@@ -1,4 +1,4 @@
-// The activity: what became of an event for one subscriber, step by step, and of an event as a whole.
+// The activity: what happened to an event for one subscriber, step by step, and to an event as a whole.
 import type { JobStatus } from '../delivery/job.ts'
 import type {
   DigestMetadata,
@@ -122,13 +122,13 @@ export interface Activity<Job = ActivityJob> {
   readonly isTest: boolean
 }
 
-/** How far an event has come: still finding its recipients, still running for some of them, or over for all. */
+/** The progress of an event: still resolving its recipients, still running for some of them, or finished for all. */
 export const progressStates = ['expanding', 'running', 'completed'] as const
 export type ProgressState = (typeof progressStates)[number]
 
 /**
- * What became of notifications: how the last step of each ended, but `failed` where a failure kept the last steps from
- * running; `delayed` for those that wait in a delay or a digest, `open` for those whose turn it is.
+ * The results of notifications: how the last step of each ended, but `failed` if a failure kept the last steps from
+ * running; `delayed` for those that wait in a delay or a digest, `open` for those that are due.
  */
 export const notificationOutcomes = ['completed', 'failed', 'skipped', 'canceled', 'merged', 'delayed', 'open'] as const
 export type NotificationOutcome = (typeof notificationOutcomes)[number]

@@ -1,4 +1,4 @@
-// Counts: what is counted and by what, how long it is kept, and the buckets into which times to deliver are sorted.
+// Counts: what is counted and by what, how long it is kept, and the buckets of delivery times.
 import { channels } from '../delivery/integration.ts'
 import { runnableStepTypes } from '../workflows/workflow.ts'
 
@@ -52,8 +52,8 @@ export const hourMs = 60 * minuteMs
 export const dayMs = hoursPerDay * hourMs
 
 /**
- * How far back each grain goes: minutes to see what happened in a bad night of last week, hours and days to compare a
- * month with the same month of the year before.
+ * How far back each grain goes: minutes to investigate a bad night of last week, hours and days to compare a month with
+ * the same month of the year before.
  */
 export const keptMs: Readonly<Record<CountGrain, number>> = {
   minute: 7 * dayMs,
@@ -66,7 +66,7 @@ const bucketsPerDoubling = 4
 /** Whatever took longer than six weeks is shown as six weeks. */
 export const deliveryBucketMax = 127
 
-/** The bucket of a time: bucket n holds what took up to 2^(n/4) ms, and longer than the one before. */
+/** The bucket of a time: bucket n holds what took up to 2^(n/4) ms, and longer than the previous one. */
 export function deliveryBucketOf(ms: number): number {
   if (ms <= 1) return 0
   return Math.min(Math.ceil(bucketsPerDoubling * Math.log2(ms)), deliveryBucketMax)
@@ -82,7 +82,7 @@ export interface BucketCount {
   readonly count: number
 }
 
-/** The time that a share of all took at the most; 0 where there is none. */
+/** The maximum time of a share of all; 0 if there is none. */
 export function percentileMs(buckets: readonly BucketCount[], share: number): number {
   const total = buckets.reduce((sum, { count }) => sum + count, 0)
   const rank = Math.ceil(total * share)

@@ -1,4 +1,4 @@
-// Execution details: what happened to a job, kept in short form and worded when read.
+// Execution details: what happened to a job, stored in short form and worded when read.
 import { isoTextOf } from '../time/iso-timestamp.ts'
 
 export const detailStatuses = ['Success', 'Warning', 'Failed', 'Pending', 'Queued', 'ReadConfirmation'] as const
@@ -140,13 +140,13 @@ export interface StoredDetail {
   /** Instead of the code's own text, if it names a provider or an address. */
   readonly words?: string
   readonly providerId?: string
-  /** What was asked and answered, as text. */
+  /** The request and the response, as text. */
   readonly raw?: string
   readonly isRetry?: true
   readonly isTest?: true
 }
 
-/** More of what a provider said is cut off. */
+/** Longer provider text is cut off. */
 export const rawBytesMax = 16 * 1024
 
 export function detail(
@@ -155,7 +155,7 @@ export function detail(
   more: { words?: string; providerId?: string; raw?: unknown; isRetry?: boolean; isTest?: boolean } = {},
 ): StoredDetail {
   const { words, providerId, raw, isRetry, isTest } = more
-  // Member by member, as there are several for every job: a spread costs ten times as much.
+  // Field by field, as there are several for every job: a spread costs ten times as much.
   const stored: { -readonly [Name in keyof StoredDetail]: StoredDetail[Name] } = { code, at: isoTextOf(at) }
   if (words !== undefined) stored.words = words
   if (providerId !== undefined) stored.providerId = providerId

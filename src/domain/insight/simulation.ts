@@ -1,4 +1,4 @@
-// What an event would do: the answer as callers see it.
+// What an event would do: the response as callers see it.
 
 import type { TriggerResult } from '../delivery/event.ts'
 import type { Channel } from '../delivery/integration.ts'
@@ -6,8 +6,8 @@ import type { StepType } from '../workflows/workflow.ts'
 import type { WhyReason, WhyStatus } from './why.ts'
 
 /**
- * `run`: it does what it is for. `wait`: it only waits, and goes on. `merge`: another notification goes on for it.
- * `cancel`: a step before it failed. `inactive`: the workflow has it switched off.
+ * `run`: the step runs. `wait`: it only waits, then the workflow continues. `merge`: another notification continues for
+ * it. `cancel`: an earlier step failed. `inactive`: the workflow has it switched off.
  */
 export const simulatedOutcomes = ['run', 'wait', 'skip', 'fail', 'merge', 'cancel', 'inactive'] as const
 export type SimulatedOutcome = (typeof simulatedOutcomes)[number]
@@ -21,7 +21,7 @@ export interface SimulatedIntegration {
 
 export interface SimulatedMessage {
   readonly channel: Channel
-  /** Absent where nothing is sent: it says who could not be reached. */
+  /** Absent if nothing is sent: it says who could not be reached. */
   readonly integration?: SimulatedIntegration
   readonly errorText?: string
   readonly subject?: string
@@ -34,7 +34,7 @@ export interface SimulatedMessage {
   readonly data?: unknown
   /** What the provider would receive: addresses, sender, headers, HTML and text. */
   readonly envelope?: Readonly<Record<string, unknown>>
-  /** The answer is full: what it says is left out. */
+  /** The response reached its limit: the content is omitted. */
   readonly contentOmitted?: true
 }
 

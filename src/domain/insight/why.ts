@@ -9,7 +9,7 @@ import type { DetailCode } from './execution-detail.ts'
 export const whyStatuses = [...jobStatuses, 'inactive'] as const
 export type WhyStatus = (typeof whyStatuses)[number]
 
-/** What there is no notification for; each says what the data show, as far as they reach. */
+/** Why there is no notification; each states what the data shows, as far as it goes. */
 export const absenceCodes = [
   'subscriberUnknown',
   'noEvent',

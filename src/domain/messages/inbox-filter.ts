@@ -91,7 +91,7 @@ function asScalar(value: unknown): Scalar {
   return value as Scalar
 }
 
-/** `["a", "b"]`, `{or: [...]}` or `{and: [{or: [...]}, ...]}`. Groups of nothing ask for nothing. */
+/** `["a", "b"]`, `{or: [...]}` or `{and: [{or: [...]}, ...]}`. Empty groups match everything. */
 function groupsOf<Value>(name: string, given: unknown, as: (value: unknown) => Value): Groups<Value> {
   const all = isObject(given) && 'and' in given ? given['and'] : [given]
   if (!Array.isArray(all)) throw new FilterMistake(`${name}.and must be a list`)

@@ -10,7 +10,7 @@ export interface InboxSubscription {
   readonly contextKeys?: readonly string[]
 }
 
-/** What public clients call a subscription that was given no name: with the contexts of the session, where it has some. */
+/** The name that public clients use for an unnamed subscription: with the contexts of the session, if it has any. */
 export function ownIdentifier({ subscriberId, contextKeys }: Reader, topicKey: string): string {
   const plain = defaultIdentifier(topicKey, subscriberId)
   return contextKeys.length === 0 ? plain : `${plain}:ctx_${contextKeys.join(',')}`

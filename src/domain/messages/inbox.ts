@@ -16,7 +16,7 @@ export interface Reader {
 /** The largest number that a count says. */
 export const inboxCountMax = 100
 
-/** A count asks for so many filters at the most. */
+/** A count accepts at most this many filters. */
 export const filtersPerCountMax = 30
 
 /**
@@ -45,8 +45,8 @@ export function isSignedByOne(keys: readonly string[], text: string, hash: strin
 }
 
 /**
- * The text that a context's hash is made over: keys sorted, no spaces, and in strings only quotes and backslashes escaped
- * (https://wiki.laptop.org/go/Canonical_JSON). Undefined for what has no such text: fractions, and what is no JSON.
+ * The text that a context's hash covers: keys sorted, no spaces, and in strings only quotes and backslashes escaped
+ * (https://wiki.laptop.org/go/Canonical_JSON). Undefined for what has no such text: fractions, and what is not JSON.
  */
 export function signedText(value: unknown): string | undefined {
   if (typeof value === 'string') return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

@@ -1,10 +1,10 @@
-// What a subscriber can do with a message: mark it, answer one of its buttons, put it off.
+// What a subscriber can do with a message: mark it, press one of its buttons, snooze it.
 import type { MessageAction, MessageCta } from '../workflows/workflow.ts'
 
 export const marks = ['read', 'unread', 'seen', 'unseen', 'archived', 'unarchived'] as const
 /**
- * `read`: read and seen. `unread`: seen, and neither read nor archived. `unseen`: none of the three. `archived`: all of
- * the three. `unarchived`: read and seen.
+ * `read`: read and seen. `unread`: seen, but neither read nor archived. `unseen`: none of the three. `archived`: all
+ * three. `unarchived`: read and seen.
  */
 export type Mark = (typeof marks)[number]
 
@@ -21,10 +21,10 @@ export function firstsOf(mark: Mark, { seenBefore, readBefore }: MarkedBefore): 
   return [...(seenBefore ? [] : ['seen' as const]), ...(reads && !readBefore ? ['read' as const] : [])]
 }
 
-/** One call marks at most so many: one statement, one answer of bounded size. */
+/** One request marks at most this many: one statement, one response of bounded size. */
 export const messagesPerMarkMax = 100
 
-/** What the older body says, member by member; undefined when it says nothing, or that something was read unseen. */
+/** The mark of the older body, field by field; undefined if it says nothing, or that something was read unseen. */
 export function markOf(mark: { seen?: boolean; read?: boolean }): Mark | undefined {
   if (mark.read === true) return mark.seen === false ? undefined : 'read'
   if (mark.seen === false) return 'unseen'
@@ -37,10 +37,10 @@ export type ButtonType = (typeof buttonTypes)[number]
 export const actionStatuses = ['pending', 'done'] as const
 export type ActionStatus = (typeof actionStatuses)[number]
 
-/** What comes with a button's answer is kept in the message's row. */
+/** The payload of a pressed button is stored in the message's row. */
 export const actionPayloadBytesMax = 16 * 1024
 
-/** The call to action after a button was answered; undefined when there is no such button. */
+/** The call to action after a button was pressed; undefined if there is no such button. */
 export function withAction(
   cta: MessageCta,
   answer: { type: ButtonType; status: ActionStatus; payload?: Readonly<Record<string, unknown>> },

@@ -164,5 +164,5 @@ export interface InboxNotification {
   readonly severity: Severity
 }
 
-/** A feed item that inbox clients can read as well. Nothing in it is null: those clients refuse that. */
+/** A feed item that inbox clients can read as well. It has no null fields: those clients reject them. */
 export type SubscriberNotification = Partial<Omit<FeedItem, keyof InboxNotification>> & InboxNotification

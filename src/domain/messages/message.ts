@@ -1,4 +1,5 @@
-// A message: one thing said on one channel, to one address; how it is made, and how sending it goes on after each outcome.
+// A message: one message on one channel, to one address; how it is created, and how sending it continues after each
+// outcome.
 import type { Channel } from '../delivery/integration.ts'
 import type { EmailBlock, MessageCta, TemplateActor } from '../workflows/workflow.ts'
 import type { ChatMessage, EmailMessage, Passthrough, PushMessage, SmsMessage } from './outbound-message.ts'
@@ -16,12 +17,12 @@ export type Envelope = (
   | Omit<PushMessage, 'id' | 'payload'>
   | Omit<ChatMessage, 'id'>
 ) & {
-  /** By provider: what the event wants otherwise where that one sends. */
+  /** By provider: the event's overrides if that one sends. */
   readonly forProviders?: Readonly<Record<string, ForProvider>>
 }
 
 export interface ForProvider {
-  /** Members of the message, in place of those that stand in it. */
+  /** Fields of the message, replacing its own. */
   readonly message?: Readonly<Record<string, unknown>>
   /** Merged over the message's own. */
   readonly customData?: Readonly<Record<string, unknown>>
@@ -33,7 +34,7 @@ export interface Sending {
   /** Calls made, over all integrations. */
   readonly attempts: number
   readonly firstAttemptAt?: string
-  /** Busy answers of the integration whose turn it is. */
+  /** Busy responses of the current integration. */
   readonly busyAnswers: number
   /** When that integration was first asked. */
   readonly turnStartedAt?: string

@@ -36,8 +36,8 @@ export interface EmailMessage {
 type Changeable<Message> = { -readonly [Name in keyof Message]: Message[Name] }
 
 /**
- * A copy to change, under an id. Member by member, as several are made of every e-mail: a spread to which something is
- * added costs twenty times as much.
+ * A copy to change, under an id. Field by field, as several are made of every e-mail: a spread with additions costs
+ * twenty times as much.
  */
 export function emailCopy(id: string, email: Omit<EmailMessage, 'id'>): Changeable<EmailMessage> {
   const { to, cc, bcc, subject, html, text, headers, attachments, tags, metadata } = email
@@ -85,7 +85,7 @@ export interface PushMessage {
   readonly payload: Readonly<Record<string, unknown>>
   readonly subscriberId: string
   readonly metadata: Readonly<Record<string, string>>
-  /** Members that the caller wants in the provider's own request, such as a badge or a sound. */
+  /** Fields that the caller wants in the provider's own request, such as a badge or a sound. */
   readonly customData?: Readonly<Record<string, unknown>>
   readonly passthrough?: Passthrough
 }
@@ -96,7 +96,7 @@ export interface ChatMessage {
   readonly webhookUrl?: string
   readonly channel?: string
   readonly phone?: string
-  /** The entry's other members, such as `alertUid`. */
+  /** The entry's other fields, such as `alertUid`. */
   readonly entry: Readonly<Record<string, unknown>>
   readonly content: string
   readonly metadata: Readonly<Record<string, string>>
@@ -114,7 +114,7 @@ export interface MessageByChannel {
 export type SendingChannel = keyof MessageByChannel
 export type OutboundMessage = MessageByChannel[SendingChannel]
 
-/** What a caller adds to the request of one provider, whatever the message says. */
+/** What a caller adds to the request of one provider, regardless of the message. */
 export interface Passthrough {
   readonly body?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>

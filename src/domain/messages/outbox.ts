@@ -1,4 +1,4 @@
-// The outbox: what was kept instead of sent, how it is found, and for how long it stays.
+// The outbox: what was captured instead of sent, how it is found, and how long it is kept.
 import { dayMs } from '../time/duration.ts'
 import type { SendingChannel } from './outbound-message.ts'
 

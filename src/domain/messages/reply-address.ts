@@ -1,11 +1,11 @@
 // The address that answers to an e-mail go to: it names the message, and is signed with the environment's secret.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Small letters and digits only: mail servers may change the case of what stands before the @. */
+/** Lowercase letters and digits only: mail servers may change the case of the part before the @. */
 const addressPattern = /^reply\+([0-9a-f]{32})([0-9a-f]{20})@/
 /** 80 bits: it cannot be guessed, and the whole fits within the 64 characters that may precede an @. */
 const signatureBytes = 10
-/** Signed, once, with what other purposes were signed with too: so it says what it is for. */
+/** The secret once signed for other purposes too: so the signed text states its purpose. */
 const purpose = 'posthorn reply\n'
 
 export function writeReplyAddress(messageId: string, domain: string, secret: Buffer): string {

@@ -1,4 +1,5 @@
 // Messages for callers who may not see by what people are reached: device tokens, webhook addresses, links that unsubscribe.
+import type { Answer } from '../answer.ts'
 import type { Caller } from '../environment.ts'
 import { mayUse } from '../environment.ts'
 import { unsubscribePath } from '../preferences/unsubscribe-token.ts'
@@ -13,7 +14,7 @@ export const seesAddresses = (caller: Caller): boolean => mayUse(caller, 'full')
 const link = new RegExp(`(${unsubscribePath}/)[\\w-]{8,}`, 'g')
 
 export function textWithoutLinks(text: string): string {
-  // Hardly any text holds one, and to look for the word alone is quick.
+  // Hardly any text contains one, and searching for the word is fast.
   return text.includes('unsubscribe') ? text.replace(link, `$1${struckOut}`) : text
 }
 
@@ -51,12 +52,32 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
   }
 }
 
-/** The one member by which a payload may say where chat goes. */
+/** What a change of messages, or of items of a feed, is answered with, for this caller. */
+export function marksAnsweredTo<Body extends object>(caller: Caller, answer: Answer<Body>): Answer<Body> {
+  if (seesAddresses(caller)) return answer
+  const { body } = answer
+  return {
+    ...answer,
+    body: (Array.isArray(body) ? body.map(itemWithoutAddresses) : itemWithoutAddresses(body)) as Body,
+  }
+}
+
+function itemWithoutAddresses(item: object): object {
+  const { directWebhookUrl: _url, deviceTokens: _tokens, ...rest } = withoutLinks(item) as Partial<Said>
+  const { payload, overrides } = rest
+  return {
+    ...rest,
+    ...(payload === undefined ? {} : { payload: payloadWithoutAddress(payload) }),
+    ...(overrides === undefined ? {} : { overrides: overridesWithoutAddresses(overrides) }),
+  }
+}
+
+/** The one field by which a payload may choose the destination of chat messages. */
 export function payloadWithoutAddress<Payload extends object>(payload: Payload): Payload {
   return Object.hasOwn(payload, 'webhookUrl') ? { ...payload, webhookUrl: struckOut } : payload
 }
 
-/** What an event may name in the place of what is stored. */
+/** What an event may name in place of the stored value. */
 const addressNames: ReadonlySet<string> = new Set(['webhookUrl', 'deviceTokens'])
 
 /** By provider, by channel or by step: addresses are found however deep they lie. */
@@ -90,7 +111,7 @@ export function jobWithoutAddresses<Shown extends Worked>(job: Shown): Shown {
   }
 }
 
-/** What a provider would have been given: of chat and push without where to, of mail without its links. */
+/** What a provider would have received: for chat and push without the destination, for e-mail without its links. */
 export function outboundWithoutAddresses<Outbound extends object>(message: Outbound): Outbound {
   const struckMembers = Object.keys(message).filter((name) => outboundNames.has(name))
   const { payload } = message as { payload?: unknown }

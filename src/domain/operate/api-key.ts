@@ -1,4 +1,4 @@
-// API keys: how they are made, and the hash that is kept of them.
+// API keys: how they are generated, and the hash that is stored.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Scope } from '../environment.ts'
 
@@ -8,9 +8,17 @@ export interface ApiKey {
   /** The last characters of the key, to identify it. */
   readonly hint: string
   readonly scopes: readonly Scope[]
-  /** Whether a sealed copy is kept, so that what was signed with the key can be checked. */
+  /** Whether a sealed copy is stored, so that signatures made with the key can be verified. */
   readonly signing: boolean
+  /** Addresses and networks that requests with it may come from; left out for any. */
+  readonly allowedAddresses?: readonly string[]
+  /** Tokens a second of this key alone; left out where only the environment limits it. */
+  readonly ratePerSecond?: number
+  /** The id of the key that it was made in place of. */
+  readonly replaces?: string
   readonly createdAt: string
+  /** Within some minutes; left out where it was never used. */
+  readonly lastUsedAt?: string
   readonly expiresAt?: string
   readonly revokedAt?: string
 }

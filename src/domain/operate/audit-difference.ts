@@ -58,7 +58,7 @@ const isMembers = (value: unknown): value is Members =>
 
 const isSame = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other)
 
-/** A secret looks the same before and after: where it is another one, that is said. */
+/** A secret looks the same before and after: if it changed, that is stated. */
 function marked(was: unknown, is: Pair): unknown {
   const { compared, shown } = is
   if (Array.isArray(shown) && Array.isArray(compared)) {

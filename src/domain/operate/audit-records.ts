@@ -1,4 +1,4 @@
-// What the audit log keeps of each kind of configuration. Nothing secret is shown, nor what identifies a recipient.
+// What the audit log records for each kind of configuration. Neither secrets nor what identifies a recipient.
 import { createHmac } from 'node:crypto'
 import type { Configurations, Credentials, Integration } from '../delivery/integration.ts'
 import type { Context } from '../people/context.ts'
@@ -34,9 +34,12 @@ export function recordOfOverride(override: StoredOverride): Recorded {
   return open({ workflowId, workflowIdentifier, tenantId, tenantIdentifier, active, preferenceSettings })
 }
 
-export const recordOfApiKey = ({ name, scopes, signing, expiresAt, revokedAt }: ApiKey): Recorded =>
+export function recordOfApiKey(key: ApiKey): Recorded {
+  const { name, scopes, signing, allowedAddresses, ratePerSecond, replaces, expiresAt, revokedAt } = key
   // Left out where it is not so: entries about keys that cannot sign stay as they were.
-  open({ name, scopes, ...(signing ? { signing } : {}), expiresAt, revokedAt })
+  const limits = { allowedAddresses, ratePerSecond, replaces }
+  return open({ name, scopes, ...(signing ? { signing } : {}), ...limits, expiresAt, revokedAt })
+}
 
 /**
  * The log cannot forget, and people may ask to be erased: so an address is recorded as a hash, and a note only by its

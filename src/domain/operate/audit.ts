@@ -1,5 +1,5 @@
 // The audit log: who changed which part of the configuration, from where and how; and the hashes that chain its entries.
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Caller } from '../environment.ts'
 import type { Members, Recorded } from './audit-difference.ts'
@@ -10,7 +10,7 @@ export interface Author {
   readonly keyId: string
   /** The name of the key, or the user of the operating system. */
   readonly keyName: string
-  /** Where a request came from, or the machine that a command ran on. */
+  /** The client address of a request, or the machine that a command ran on. */
   readonly address: string
   /** Null where there was no request. */
   readonly requestId: string | null
@@ -18,12 +18,22 @@ export interface Author {
 
 /** A caller that has hung up by now has no address any more. */
 export function authorOf({ keyId, keyName }: Caller, request: { address: string | undefined; id: string }): Author {
-  // Where both kinds of addresses are listened to, those of version 4 come in the other's clothes.
+  // If both kinds of addresses are listened to, IPv4 addresses arrive as IPv4-mapped IPv6 addresses.
   const address = (request.address ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   return { keyId, keyName, address, requestId: request.id }
 }
 
-export const auditActions = ['create', 'change', 'delete', 'set-primary', 'revoke', 'read'] as const
+export const auditActions = [
+  'create',
+  'change',
+  'delete',
+  'set-primary',
+  'revoke',
+  'rotate',
+  'read',
+  'export',
+  'erase',
+] as const
 export type AuditAction = (typeof auditActions)[number]
 
 export const resourceKinds = [
@@ -39,10 +49,12 @@ export const resourceKinds = [
   'suppression',
   'api-key',
   'environment',
+  'subscriber',
+  'audit-stream',
 ] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 
-/** What was changed: before and after, each undefined where it was not there. */
+/** What was changed: before and after, each undefined if it did not exist. */
 export interface Change {
   readonly action: AuditAction
   readonly kind: ResourceKind
@@ -52,7 +64,7 @@ export interface Change {
   readonly after?: Recorded | undefined
 }
 
-/** What a hash covers, beside the environment and the hash before it. */
+/** What a hash covers, in addition to the environment and the previous hash. */
 export interface AuditFacts extends Author {
   readonly seq: number
   readonly at: string
@@ -60,7 +72,7 @@ export interface AuditFacts extends Author {
   readonly resourceKind: ResourceKind
   readonly resourceId: string
   readonly resourceName: string
-  /** What differs, and only that. Null for what was made. */
+  /** Only the differences. Null for a creation. */
   readonly before: Members | null
   /** Null for what was deleted. */
   readonly after: Members | null
@@ -72,15 +84,40 @@ export interface AuditEntry extends AuditFacts {
   readonly hash: string
 }
 
+/** As it is stored. Only the service can verify the keyed hash, so it is not shown. */
+export interface KeyedEntry extends AuditEntry {
+  /** The hash under the environment's audit key; null for entries from before there was one. */
+  readonly mac: string | null
+}
+
+/** Stored sealed, so the database alone is not enough to compute a keyed hash. */
+export interface AuditKey {
+  readonly key: Buffer
+  /** The first entry that must have a keyed hash. */
+  readonly fromSeq: number
+}
+
 /** The last entry of a log, as far as the next one must know it. */
 export type AuditHead = Pick<AuditEntry, 'seq' | 'hash'>
 
 /** Before the first entry. */
 export const emptyLog: AuditHead = { seq: 0, hash: '0'.repeat(64) }
 
-export function chained(environmentId: string, head: AuditHead, facts: Omit<AuditFacts, 'seq'>): AuditEntry {
+export function chained(
+  environmentId: string,
+  head: AuditHead,
+  facts: Omit<AuditFacts, 'seq'>,
+  key?: AuditKey,
+): KeyedEntry {
   const entry = { ...facts, seq: head.seq + 1 }
-  return { ...entry, previousHash: head.hash, hash: hashOfEntry(environmentId, head.hash, entry) }
+  const hash = hashOfEntry(environmentId, head.hash, entry)
+  const mac = key === undefined ? null : macOf(environmentId, key, { seq: entry.seq, hash }).toString('hex')
+  return { ...entry, previousHash: head.hash, hash, mac }
+}
+
+/** The hash covers the entry and, by the one before, everything that was ever written. */
+function macOf(environmentId: string, { key }: AuditKey, { seq, hash }: AuditHead): Buffer {
+  return createHmac('sha256', key).update(`posthorn audit\n${environmentId}\n${seq}\n${hash}`).digest()
 }
 
 function hashOfEntry(environmentId: string, previousHash: string, facts: AuditFacts): string {
@@ -89,12 +126,24 @@ function hashOfEntry(environmentId: string, previousHash: string, facts: AuditFa
   return createHash('sha256').update(text).digest('hex')
 }
 
-export type Misfit = 'missing' | 'previous-hash' | 'hash'
+export type Misfit = 'missing' | 'previous-hash' | 'hash' | 'mac'
 
 /** What is wrong with an entry where this head goes before it; undefined when it fits. */
-export function misfitOf(environmentId: string, head: AuditHead, entry: AuditEntry): Misfit | undefined {
-  const { previousHash, hash, ...facts } = entry
+export function misfitOf(
+  environmentId: string,
+  head: AuditHead,
+  entry: KeyedEntry,
+  key?: AuditKey,
+): Misfit | undefined {
+  const { previousHash, hash, mac, ...facts } = entry
   if (entry.seq !== head.seq + 1) return 'missing'
   if (previousHash !== head.hash) return 'previous-hash'
-  return hash === hashOfEntry(environmentId, previousHash, facts) ? undefined : 'hash'
+  if (hash !== hashOfEntry(environmentId, previousHash, facts)) return 'hash'
+  return key === undefined || entry.seq < key.fromSeq || isMacOf(environmentId, key, entry, mac) ? undefined : 'mac'
+}
+
+function isMacOf(environmentId: string, key: AuditKey, entry: AuditHead, mac: string | null): boolean {
+  const expected = macOf(environmentId, key, entry)
+  const given = Buffer.from(mac ?? '', 'hex')
+  return given.length === expected.length && timingSafeEqual(given, expected)
 }

@@ -1,4 +1,5 @@
-// How long data is kept: whole months go once they are older than so many days, but for those that still have work in them.
+// How long data is kept: whole months are dropped once they are older than this many days, except for those with open
+// work.
 
 /** Days, or everything for ever. */
 export type RetentionDays = number | 'off'

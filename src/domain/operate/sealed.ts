@@ -19,7 +19,7 @@ export interface Sealer {
   form(): SealForm
   /** From now on. Nodes of a version before the second form cannot open that: the installation says which it is in. */
   sealIn(form: SealForm): void
-  /** Whether what is in another form counts as sealed otherwise, and not only what is under another key. */
+  /** Whether values in another format count as sealed differently, and not only those under another key. */
   readonly movesForms?: true
 }
 
@@ -34,6 +34,9 @@ export type SealPurpose =
   | 'api-key'
   | 'inbox-key'
   | 'message-addresses'
+  | 'dashboard-session'
+  | 'audit-key'
+  | 'audit-stream'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

@@ -34,8 +34,9 @@ export class SigningKeys {
   }
 
   /**
-   * What new tokens are signed with: until the first rotation the secret itself, as ever. Nodes of a version that knows no
-   * other keys, before an upgrade of all or after a step back, open these links as well. A rotation is for when there is none.
+   * What new tokens are signed with: until the first rotation the secret itself, as before. Nodes of a version without
+   * other keys, before an upgrade of all or after a rollback, can open these links as well. Rotate only when there are
+   * none.
    */
   tokenKey(purpose: TokenPurpose): Buffer {
     const keys = this.tokenKeys(purpose)
@@ -65,6 +66,24 @@ export class SigningKeys {
       .map(callKeyOf)
       .reverse()
   }
+
+  /**
+   * What entries of the audit log are signed with, as calls are with theirs: keys of their own, since whoever writes a workflow
+   * has calls signed that say what they like.
+   */
+  auditKeys(now: Date): readonly CallKey[] {
+    const signing = new Set(this.callKeys(now).map(({ version }) => version))
+    return this.versions
+      .filter(({ version }) => signing.has(version))
+      .map(auditKeyOf)
+      .reverse()
+  }
+}
+
+/** Always a key of Standard Webhooks, also for the first version: the signer gets it as a later version. */
+function auditKeyOf(version: SigningVersion): CallKey {
+  const text = `whsec_${derivedKey(version, 'audit').toString('base64')}`
+  return { version: version.version + 1, text }
 }
 
 /** The first secret is shown and used as it is: receivers have it. Later ones are keys of Standard Webhooks. */
@@ -78,6 +97,6 @@ export function signsUntil(next: SigningVersion | undefined): Date | undefined {
   return next && new Date(next.createdAt.getTime() + overlapMs)
 }
 
-function derivedKey({ version, secret }: SigningVersion, purpose: TokenPurpose | 'call'): Buffer {
+function derivedKey({ version, secret }: SigningVersion, purpose: TokenPurpose | 'call' | 'audit'): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `posthorn ${purpose} v${version}`, keyBytes))
 }

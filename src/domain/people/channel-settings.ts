@@ -67,7 +67,7 @@ export const deviceTokensMax = 100
 
 const members = ['webhookUrl', 'channel', 'alertUid', 'title', 'imageUrl', 'state', 'externalUrl'] as const
 
-/** Device tokens are appended, each once, the newest kept; other members given replace, those not given stay. */
+/** Device tokens are appended, each once, the newest kept; other given fields are replaced, omitted ones unchanged. */
 export function mergeChannelCredentials(before: ChannelCredentials, given: ChannelCredentials): ChannelCredentials {
   const merged: Record<string, unknown> = {}
   for (const member of members) {

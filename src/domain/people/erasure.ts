@@ -1,4 +1,4 @@
-// A privacy erase: what goes of a person, step by step, and the receipt that says so without saying who it was.
+// An erasure: what is removed of a person, step by step, and the receipt that says so without naming them.
 import { createHmac } from 'node:crypto'
 import type { SuppressionChannel } from './suppression.ts'
 
@@ -52,13 +52,13 @@ export interface ErasureState {
   /** The person's internal ids: a subscriber that was deleted and created again has several. */
   readonly ids: readonly string[]
   readonly requestedAt: string
-  /** Where the walk of this phase stands. */
+  /** The position of this phase's walk. */
   readonly after: string | null
   /** Whether this walk met a step that a provider is just being asked for. */
   readonly met: boolean
 }
 
-/** No address begins so: it could neither be an e-mail address nor a number. */
+/** No address begins like this: it could be neither an e-mail address nor a number. */
 const hashMark = '#'
 
 const keyed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text, 'utf8').digest()

@@ -23,7 +23,7 @@ export interface Subscriber {
   readonly __v: 0
 }
 
-/** What a caller may say of a subscriber. Absent leaves as is, null clears, `data` is replaced as a whole. */
+/** What a caller may set for a subscriber. Omitted is unchanged, null clears, `data` is replaced as a whole. */
 export interface SubscriberFields {
   readonly firstName?: string | null
   readonly lastName?: string | null
@@ -56,7 +56,7 @@ export function isLocale(text: string): boolean {
 // Asking Intl costs 30 µs; there are some 600 names in whatever case, so remembering the good ones is bounded.
 const knownTimezones = new Set<string>()
 
-/** An IANA zone, such as `Europe/Berlin`; an offset is none, for it knows no summer time. */
+/** An IANA zone, such as `Europe/Berlin`; an offset is not one, because it has no daylight saving time. */
 export function isTimezone(text: string): boolean {
   const name = text.toLowerCase()
   if (knownTimezones.has(name)) return true

@@ -48,7 +48,7 @@ export function comparedAddress(channel: SuppressionChannel, address: string): s
   return channel === 'email' ? address.trim().toLowerCase() : address.replace(separators, '')
 }
 
-/** What is wrong with an address that is to be listed; undefined when it is good. `compared` is its compared form. */
+/** What is wrong with an address to be listed; undefined if it is valid. `compared` is its normalised form. */
 export function addressMistake(channel: SuppressionChannel, compared: string): string | undefined {
   if (channel === 'email') return isEmail(compared) ? undefined : 'must be an e-mail address such as ann@example.com'
   return numberPattern.test(compared) ? undefined : 'must be a phone number such as +49 30 123456'

@@ -8,7 +8,7 @@ const email = `[A-Za-z0-9.!#$%&'*+/=?^_\`{|}~-]+@${label}(?:\\.${label})+`
 export const topicKeyPattern = `^(?:[A-Za-z0-9_:-]+|${email})$`
 export const topicKeyLengthMax = 100
 export const topicNameLengthMax = 100
-/** A call names at most so many subscribers: one statement, one answer of bounded size. */
+/** A request names at most this many subscribers: one statement, one response of bounded size. */
 export const subscriptionsPerCallMax = 100
 export const subscriptionIdentifierLengthMax = 512
 
@@ -56,14 +56,14 @@ export interface TopicMembership {
   readonly externalSubscriberId: string
 }
 
-/** Whom to subscribe; a plain string in a request is a subscriberId alone. */
+/** Whom to subscribe; a plain string in a request is a subscriberId. */
 export interface SubscriptionRequest {
   readonly subscriberId: string
   readonly identifier?: string
   readonly name?: string
 }
 
-/** What to unsubscribe: a subscriber, a subscription by its identifier, or a subscription that answers to both. */
+/** What to unsubscribe: a subscriber, a subscription by its identifier, or a subscription that matches both. */
 export interface SubscriptionTarget {
   readonly subscriberId?: string
   readonly identifier?: string

@@ -1,4 +1,4 @@
-// The boxes of the page on which a recipient chooses: what is ticked, and what a changed tick means for their preferences.
+// The checkboxes of the preference page: which are ticked, and what a changed tick means for the preferences.
 import type { Channel } from '../delivery/integration.ts'
 import { channels } from '../delivery/integration.ts'
 import type { NotificationStep, PreferenceSettings } from '../workflows/workflow.ts'
@@ -20,7 +20,7 @@ export interface Box {
 }
 
 export interface Boxes {
-  /** The channels of the workflow; none when it is critical, or gone. */
+  /** The channels of the workflow; none if it is critical, or gone. */
   readonly workflow: readonly Box[]
   /** For all workflows together. */
   readonly everywhere: readonly Box[]
@@ -50,13 +50,13 @@ function boxesOfWorkflow(preferences: SubscriberPreferences | null, workflow: Ch
     }))
 }
 
-/** What came back: boxes that were not shown say nothing. */
+/** What was submitted: boxes that were not shown mean nothing. */
 export interface Ticks {
   readonly workflow: readonly Box[]
   readonly everywhere: readonly Box[]
 }
 
-/** Only what differs from what stands is a choice: a box that was left alone goes on following the other settings. */
+/** Only differences are choices: an unchanged box keeps following the other settings. */
 export function preferencesAfter(
   before: SubscriberPreferences,
   workflow: ChosenWorkflow | undefined,
@@ -69,7 +69,7 @@ export function preferencesAfter(
   const stopped = shownOrder.filter((channel) => everywhere[channel] === false)
   let after = before
   if (Object.keys(everywhere).length > 0) after = changedGlobally(after, { channels: everywhere })
-  // Off for everything means everything: what was switched on for single workflows would otherwise go on.
+  // Off for everything means everything: what was switched on for single workflows would otherwise continue.
   for (const [workflowId, choice] of Object.entries(after.workflows ?? {})) {
     const cleared = stopped.filter((channel) => choice.channels?.[channel] === true)
     const nothing = Object.fromEntries(cleared.map((channel) => [channel, null]))

@@ -80,7 +80,7 @@ export function workflowPreferenceOf(
   return {
     ...resolvedOf(preferences, workflow),
     overrides: overridesOf(preferences, workflow),
-    // There is no slug of its own: what names a workflow in an address is its identifier.
+    // There is no separate slug: a workflow is identified in a URL by its identifier.
     workflow: { id, slug: identifier, identifier, name, critical, updatedAt: updatedAt.toISOString() },
     ...(choice?.frequency === undefined ? {} : { frequency: choice.frequency }),
     ...(choice === undefined ? {} : { updatedAt: choice.updatedAt }),
@@ -149,7 +149,7 @@ export function inboxGlobalPreferenceOf(
   }
 }
 
-/** The first face: the workflow beside what holds for it. */
+/** API v1: the workflow next to its effective preferences. */
 export interface TemplatePreference {
   readonly template: {
     readonly _id: string

@@ -8,7 +8,7 @@ import type { OutsideWay, Schedule, WeeklySchedule } from './schedule.ts'
 
 export type ChannelSwitches = Partial<PreferenceSettings>
 
-/** What one source says. A channel without a switch of its own goes by `enabled`, where that is false. */
+/** What one source says. A channel that is not set itself follows `enabled`, if that is false. */
 export interface Switches {
   readonly enabled?: boolean
   readonly channels?: ChannelSwitches
@@ -50,7 +50,7 @@ export type PreferenceSource = 'workflow' | 'tenant' | 'global' | 'subscriber'
 
 export interface PreferenceSources {
   readonly workflowId: string
-  /** Critical: what the subscriber says does not count. */
+  /** Critical: the subscriber's preferences do not count. */
   readonly critical: boolean
   readonly settings: ChannelSwitches
   readonly tenantSettings?: ChannelSwitches | null | undefined
@@ -64,7 +64,7 @@ export interface ResolvedChannel {
 
 /**
  * The workflow's default, the tenant's override, the subscriber's global choice and the one for the workflow: the later
- * wins, member by member. `enabled: false` switches off what no switch of the subscriber's own says.
+ * takes precedence, field by field. `enabled: false` switches off what the subscriber has not set.
  */
 export function resolveChannel(sources: PreferenceSources, channel: Channel): ResolvedChannel {
   const tenant = sources.tenantSettings?.[channel]
@@ -113,7 +113,7 @@ export interface SwitchesChange {
 }
 
 export interface GlobalChange extends SwitchesChange {
-  /** Its members that are absent stay; the week is replaced as a whole. */
+  /** Omitted fields are unchanged; the week is replaced as a whole. */
   readonly schedule?: ScheduleChange | null
   readonly doNotDisturbUntil?: string | null
 }
@@ -150,7 +150,7 @@ function changedSchedule(before: Schedule | undefined, change: ScheduleChange | 
   }
 }
 
-/** A choice that says nothing any more is forgotten. */
+/** A choice that sets nothing any more is removed. */
 export function changedForWorkflow(
   before: SubscriberPreferences,
   workflowId: string,

@@ -1,7 +1,7 @@
 // Weekly hours: whether they are open, and when they next are, against a walk from minute to minute.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRandom } from '../../../test/support/random.ts'
+import { createRandom, fuzzRounds } from '../../../test/support/random.ts'
 import { weekDays } from '../workflows/workflow.ts'
 import type { DaySchedule, Schedule, TimeRange } from './schedule.ts'
 import { isOpen, minuteOfDay, nextOpening } from './schedule.ts'
@@ -129,7 +129,7 @@ test('over changes of clocks it agrees with a walk from minute to minute', () =>
     ...(below(8) === 0 ? {} : { hours: Array.from({ length: 1 + below(2) }, range) }),
   })
   let [opened, never] = [0, 0]
-  for (let round = 0; round < 400; round += 1) {
+  for (let round = 0; round < fuzzRounds(120); round += 1) {
     const [zone, change] = changes[below(changes.length)] ?? changes[0]
     const formatter = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
@@ -157,5 +157,5 @@ test('over changes of clocks it agrees with a walk from minute to minute', () =>
       assert.equal(openByWords(schedule, formatter, next.getTime()), true, `${zone} ${next.toISOString()}`)
     }
   }
-  assert.ok(opened > 200 && never > 5, `${opened} opened, ${never} never did`)
+  assert.ok(opened > 60 && never > 1, `${opened} opened, ${never} never did`)
 })

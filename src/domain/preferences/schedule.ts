@@ -19,7 +19,7 @@ export interface DaySchedule {
 /** Days that are absent are closed. */
 export type WeeklySchedule = { readonly [Day in WeekDay]?: DaySchedule }
 
-/** What becomes of a message outside the hours: dropped, sent when they begin, or sent with the others as one. */
+/** What happens to a message outside the hours: dropped, sent when they begin, or sent with the others as one. */
 export const outsideWays = ['skip', 'hold', 'bundle'] as const
 export type OutsideWay = (typeof outsideWays)[number]
 
@@ -48,7 +48,7 @@ export function nextOpening(schedule: Schedule, zone: string | null, at: Date): 
   if (week === undefined || isOpenAt(week, wallMsAt(at.getTime(), clocks))) return at
   if (week.every((ranges) => ranges.length === 0)) return undefined
   const lastMs = at.getTime() + searchedDaysMax * dayMs
-  // From one change of the clocks to the next the hours begin when clocks show it; at a change they may have begun.
+  // From one clock change to the next the hours begin when clocks show it; at a change they may have begun.
   for (let fromMs = at.getTime(); fromMs < lastMs; ) {
     const offsetMs = offsetMsAt(fromMs, clocks)
     const untilMs = steadyUntil(fromMs, offsetMs, clocks)

@@ -16,9 +16,9 @@ const contentBytes = 1 + 3 * idBytes
 /** Half of an HMAC-SHA256, as RFC 2104 allows: 2^128 to guess, and a link that fits on a line. */
 const signatureBytes = 16
 const tokenBytes = contentBytes + signatureBytes
-/** What base64url makes of so many bytes. */
+/** The base64url length of this many bytes. */
 const tokenPattern = /^[A-Za-z0-9_-]{87}$/
-/** Signed, once, with what other purposes were signed with too: so it says what it is for. */
+/** The secret once signed for other purposes too: so the signed text states its purpose. */
 const purpose = 'posthorn unsubscribe\n'
 
 export function writeUnsubscribeToken(unsubscription: Unsubscription, secret: Buffer): string {
@@ -31,11 +31,11 @@ export function writeUnsubscribeToken(unsubscription: Unsubscription, secret: Bu
   return Buffer.concat([content, signatureOf(content, secret)]).toString('base64url')
 }
 
-/** What a token claims, before its signature is looked at: the environment says which secret that needs. */
+/** The content of a token, before its signature is verified: the environment determines the secret for that. */
 export function readUnsubscribeToken(token: string): ReadToken | undefined {
   if (!tokenPattern.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url')
-  // Only the one way of writing it: a token that differs from ours in a bit that means nothing was still altered.
+  // Only the canonical encoding: a token that differs from ours in an insignificant bit was still altered.
   if (bytes.length !== tokenBytes || bytes[0] !== version || bytes.toString('base64url') !== token) return undefined
   const content = bytes.subarray(0, contentBytes)
   const idAt = (index: number): string => uuidOf(content.subarray(1 + index * idBytes, 1 + (index + 1) * idBytes))

@@ -1,4 +1,4 @@
-// The preferences of a workflow as the second face says them, and the settings they come to.
+// The preferences of a workflow in API v2, and the settings derived from them.
 import type { Channel } from '../delivery/integration.ts'
 import { channels } from '../delivery/integration.ts'
 import type { PreferenceSettings } from '../workflows/workflow.ts'
@@ -24,7 +24,10 @@ export interface WorkflowSettings {
   readonly preferenceSettings: PreferenceSettings
 }
 
-/** The dashboard's word counts before the author's, member by member; a channel without a word of its own has that of all. */
+/**
+ * The dashboard's setting takes precedence over the author's, field by field; a channel that is not set itself has that
+ * of all.
+ */
 export function settingsOfPreferences({ user, workflow }: GivenPreferences): WorkflowSettings {
   const layers = [user, workflow].flatMap((one) => one ?? [])
   const enabled = first(layers.map((one) => one.all?.enabled)) ?? true

@@ -79,7 +79,7 @@ function itemOf(item: string, field: Field): readonly number[] | string {
   // Of the two Sundays the one that the range can end with.
   const named = high === undefined ? from : numberOf(high, field)
   const until = star === undefined ? (field === weekDay && named === 0 && from !== 0 && high ? 7 : named) : max
-  if (from === undefined || until === undefined) return `it takes ${allowedOf(field)}`
+  if (from === undefined || until === undefined) return `it accepts ${allowedOf(field)}`
   if (from > until) return `the range ends before it begins`
   const step = Number(stepText ?? 1)
   if (step < 1 || step > max - min) return `a step is a number from 1 to ${max - min}`
@@ -113,7 +113,7 @@ export function comesEveryYear(cron: Cron): boolean {
   return cron.months.some((one) => cron.monthDays.some((day) => day <= (monthLengths[one - 1] ?? 0)))
 }
 
-/** 29 February comes within eight years, also over a year such as 2100. */
+/** 29 February occurs within eight years, even over a year such as 2100. */
 const searchedDaysMax = 8 * 366 + 1
 
 /**
@@ -126,7 +126,7 @@ export function nextCron(cron: Cron, after: Date, zone: string): Date | undefine
   for (let days = 0; days <= searchedDaysMax; days += 1) {
     const date = new Date(today + days * dayMs)
     if (!comesOn(cron, date)) continue
-    // What clocks have shown is over: all that comes later shows later, or was shown before clocks went back.
+    // What clocks have shown is over: everything later shows later, or was shown before clocks went back.
     const found = firstOn(cron, date, { after, zone, minutesShown: days === 0 ? now.hour * 60 + now.minute : -1 })
     if (found !== undefined) return found
   }

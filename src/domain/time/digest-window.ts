@@ -45,7 +45,7 @@ export const hasCron = ({ cron }: { readonly cron?: unknown }): boolean =>
 /** Nothing ends that counts by none. */
 const isCountable = (amount: number | undefined): amount is number => amount !== undefined && amount >= 1
 
-/** How long a window gathers: where that is not said, as long as its back-off looks back. */
+/** How long a window collects: if that is not set, as long as its back-off looks back. */
 function lengthOf(metadata: RegularDigest): Pick<RegularDigest, 'amount' | 'unit'> {
   const { amount, backoffAmount, backoffUnit } = metadata
   if (isCountable(amount) || backoffAmount === undefined || backoffUnit === undefined) return metadata
@@ -61,7 +61,7 @@ function nextOccurrence(metadata: Timed, now: Date, zone: string): Date | undefi
   const { year, month, day } = wallTimeAt(now, zone)
   const today = dayNumberOf(year, month, day)
   for (const candidate of daysOf(metadata, today)) {
-    // Yesterday's may still come where clocks skipped a day, or midnight.
+    // Yesterday's may still occur if clocks skipped a day, or midnight.
     if (candidate < today - 1) continue
     const at = timestampOfWall({ ...dateOf(candidate), ...time }, zone)
     if (at > now) return at
@@ -104,7 +104,7 @@ function namedByNumber(timed: TimedConfig, day: number): boolean {
   return (timed.monthDays ?? []).some((wanted) => Number(wanted) === number)
 }
 
-/** The n-th or last of a month's days that the rule asks for; empty when the month has no such day. */
+/** The n-th or last of a month's days that match the rule; empty if the month has no such day. */
 function ordinalDay(timed: TimedConfig, days: readonly number[]): number[] {
   const fitting = days.filter((day) => fits(timed.ordinalValue, weekDayOf(day)))
   const found = timed.ordinal === 'last' ? fitting.at(-1) : fitting[Number(timed.ordinal) - 1]
@@ -147,8 +147,8 @@ function weekDayOf(dayNumber: number): WeekDay {
 }
 
 /**
- * The same rule in the five fields of cron, where they can say it: they count neither seconds nor every second week or
- * month, know no last day, and begin with no window.
+ * The same rule in the five fields of cron, if they can express it: they support neither seconds nor every second week
+ * or month, have no last day, and do not start with a window.
  */
 export function cronExpressionOf(metadata: DigestMetadata): string | undefined {
   if (metadata.type !== 'timed') return undefined

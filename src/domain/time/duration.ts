@@ -16,7 +16,7 @@ const unitMs: Readonly<Record<TimeUnit, number>> = {
   months: 30 * dayMs,
 }
 
-/** A step that waits longer outlives what is kept of its event; a leap year still fits. */
+/** A step that waits longer outlives its event's retention; a leap year still fits. */
 export const durationMsMax = 366 * dayMs
 
 export function durationMs(amount: number, unit: TimeUnit): number {

@@ -13,7 +13,7 @@ export interface DynamicQuestion {
   readonly payload: Readonly<Record<string, unknown>>
   readonly path: string
   readonly now: Date
-  /** When the event came: what was over then is the caller's mistake, what came since is not. */
+  /** When the event was accepted: what had passed then is the caller's error, what passed since is not. */
   readonly acceptedAt: Date
 }
 

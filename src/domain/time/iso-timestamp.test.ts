@@ -1,7 +1,7 @@
 // Timestamps as text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isoTextOf, timestampOfText } from './iso-timestamp.ts'
+import { isIsoText, isoTextOf, timestampOfText } from './iso-timestamp.ts'
 
 const read = (text: string): string | undefined => timestampOfText(text)?.at.toISOString()
 
@@ -49,4 +49,26 @@ test('a timestamp is written as toISOString writes it, whatever was written befo
   for (const at of [first, second, first, new Date(second), second]) assert.equal(isoTextOf(at), at.toISOString())
   assert.throws(() => isoTextOf(new Date(Number.NaN)), RangeError)
   assert.equal(isoTextOf(second), second.toISOString())
+})
+
+test('a cursor holds a timestamp as we write it, which the database can read', () => {
+  for (const text of ['2026-01-02T03:04:05.678Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z']) {
+    assert.ok(isIsoText(text), text)
+  }
+  const foreign = [
+    '',
+    'now',
+    '2026-01-02',
+    '2026-01-02T03:04:05Z',
+    '2026-02-30T00:00:00.000Z',
+    '2026-01-02T03:04:05.678+00:00',
+  ]
+  for (const text of [
+    ...foreign,
+    '0000-01-01T00:00:00.000Z',
+    '+010000-01-01T00:00:00.000Z',
+    '-000001-01-01T00:00:00.000Z',
+  ]) {
+    assert.ok(!isIsoText(text), text)
+  }
 })

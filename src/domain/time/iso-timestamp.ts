@@ -35,6 +35,12 @@ function offsetMinutesOf(zone: string | undefined): number | undefined {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
 }
 
+/** Whether it is written as we write them, and the database can read it: the calendar has no year 0 and no 30 February. */
+export function isIsoText(text: string): boolean {
+  const at = new Date(text)
+  return !Number.isNaN(at.getTime()) && at.toISOString() === text && /^(?!0000)\d{4}-/.test(text)
+}
+
 let lastMs = Number.NaN
 let lastText = ''
 

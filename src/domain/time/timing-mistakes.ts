@@ -90,7 +90,7 @@ function pathMistakes(value: unknown, path: string): TimingMistake[] {
   return [{ path, message: `must be a dotted path such as order.id, of at most ${pathLengthMax} characters` }]
 }
 
-/** A back-off without a length of its own has that of the digest, and the other way round. */
+/** A back-off without its own length has that of the digest, and the other way round. */
 function gatheringMistakes(metadata: Members, path: string): TimingMistake[] {
   const mistakes = backoffMistakes(metadata, path)
   const { type, backoff, amount, backoffAmount } = metadata

@@ -1,4 +1,5 @@
 // What clocks show in a time zone, and the time at which they show it.
+import { BoundedMap } from '../bounded-map.ts'
 
 /** A date and a time as a clock on the wall shows them; month and day count from 1. */
 export interface WallTime {
@@ -10,7 +11,7 @@ export interface WallTime {
   readonly second: number
 }
 
-/** The zone itself, or UTC where there is none or this machine does not know it: late by hours is better than never. */
+/** The zone itself, or UTC if there is none or this machine does not know it: late by hours is better than never. */
 export function usableZone(zone: string | null): string {
   if (zone === null) return 'UTC'
   return formatterOf(zone) === undefined ? 'UTC' : zone
@@ -85,12 +86,11 @@ function wallMsAt(atMs: number, zone: string): number {
 }
 
 /** A formatter costs a thousand times what it is asked for. Zones are some 600; what is more is other spellings of them. */
-const formatters = new Map<string, Intl.DateTimeFormat | undefined>()
 const formattersMax = 1000
+const formatters = new BoundedMap<string, Intl.DateTimeFormat | undefined>(formattersMax)
 
 function formatterOf(zone: string): Intl.DateTimeFormat | undefined {
   if (formatters.has(zone)) return formatters.get(zone)
-  if (formatters.size >= formattersMax) formatters.clear()
   const formatter = newFormatter(zone)
   formatters.set(zone, formatter)
   return formatter

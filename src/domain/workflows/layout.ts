@@ -28,7 +28,7 @@ export interface LayoutFields {
 
 /** Mailboxes cut a whole message there. */
 export const layoutLengthMax = 100_000
-/** What a node keeps of an environment's layouts is bounded by this and their length. */
+/** A node's cache of an environment's layouts is bounded by this and their length. */
 export const layoutsMax = 100
 
 /**
@@ -47,7 +47,7 @@ export function emailLayoutsOf(all: readonly Layout[]): EmailLayouts {
   return { find: (name) => byId.get(name) ?? byIdentifier.get(name), standard }
 }
 
-/** What layouts are made of that say nothing yet: one column, as the built-in one. */
+/** The content of new layouts: one column, like the built-in one. */
 export const starterLayout = `<!DOCTYPE html>
 <html lang="{{ subscriber.locale | default: 'en' }}">
 <head>

@@ -1,9 +1,11 @@
-// What is said of rendering on every floor: the variables a template sees, what comes out, and why it may not.
+// What every floor needs to know about rendering: the variables of a template, the result, and why it may fail.
 import type { Translations } from './translation.ts'
 import { translations } from './translation.ts'
 import type { EmailBlock, MessageCta, StepTemplate, TemplateActor } from './workflow.ts'
 
-/** The variables of a template, payload members at the top level included; the named ones win over those. */
+/**
+ * The variables of a template, including payload fields at the top level; the named ones take precedence over those.
+ */
 export interface TemplateScope {
   readonly [name: string]: unknown
   /** The texts of the filter `t`, where a template uses it: under a name that no template can write. */
@@ -43,7 +45,7 @@ export interface EmailContent {
 export interface EmailLayout {
   readonly _id: string
   readonly identifier: string
-  /** Names the content for good: what was compiled is kept under it. */
+  /** Identifies the content permanently: the compiled template is cached under it. */
   readonly key: string
   readonly content: string
 }
@@ -77,7 +79,7 @@ export interface TextContent {
   readonly title?: string
 }
 
-/** Why a template gave nothing: the field it stands in, and words for whoever wrote it. */
+/** Why a template failed: its field, and a message for its author. */
 export class RenderError extends Error {
   readonly field: string
 
@@ -88,14 +90,41 @@ export class RenderError extends Error {
   }
 }
 
+/** One rendering, as it is given to a thread. */
+export type RenderRequest =
+  | {
+      readonly kind: 'email'
+      readonly template: StepTemplate
+      readonly scope: TemplateScope
+      readonly frame: EmailFrame | undefined
+    }
+  | { readonly kind: 'inApp' | 'text'; readonly template: StepTemplate; readonly scope: TemplateScope }
+  | { readonly kind: 'value'; readonly text: string; readonly scope: TemplateScope }
+
+/**
+ * Thrown by a renderer that leaves a rendering to a thread: nothing is wrong with it. Whoever decides with such a renderer waits
+ * for the thread and decides again.
+ */
+export class RenderElsewhere extends Error {
+  readonly request: RenderRequest
+
+  constructor(request: RenderRequest) {
+    super('This is rendered in a thread')
+    this.name = 'RenderElsewhere'
+    this.request = request
+  }
+}
+
 /** Renders steps. `key` names the template for good (version, step and variant): what was compiled is kept under it. */
 export interface Renderer {
   /** Without a frame: the built-in one, unless the template wants none. */
   email(key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame): EmailContent
   inApp(key: string, template: StepTemplate, scope: TemplateScope): InAppContent
   text(key: string, template: StepTemplate, scope: TemplateScope): TextContent
-  /** A single value, such as a condition's. Not kept: values are many and short. */
+  /** A single value, such as a condition's. Not cached: values are many and short. */
   value(text: string, scope: TemplateScope): string
-  /** For several values of one job, such as those of its conditions: they share what one may cost. */
+  /** For several values of one job, such as those of its conditions: they share one budget. */
   values(scope: TemplateScope): (text: string) => string
+  /** The same with a small budget: what exceeds it is left to a thread. */
+  readonly small?: Renderer
 }

@@ -1,4 +1,4 @@
-// A payload made up for previews: what a JSON schema describes, or what the templates name.
+// A sample payload for previews: what a JSON schema describes, or what the templates use.
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -22,7 +22,7 @@ export function sampleOfVariables(variables: readonly string[]): Record<string, 
     for (const [index, name] of names.entries()) {
       if (index === names.length - 1) place[name] ??= name
       else {
-        // `order` is a text where nothing is asked of it, and an object where something is.
+        // `order` is a string if nothing of it is used, and an object otherwise.
         const below = place[name]
         const next: Record<string, unknown> = isObject(below) ? (below as Record<string, unknown>) : Object.create(null)
         place[name] = next
@@ -35,7 +35,7 @@ export function sampleOfVariables(variables: readonly string[]): Record<string, 
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** What is given wins; objects are filled up with what is missing in them. */
+/** Given values take precedence; objects are completed with what is missing in them. */
 export function filledUp(given: unknown, sample: unknown, depth = 0): unknown {
   if (given === undefined) return sample
   if (!isObject(given) || !isObject(sample) || depth >= depthMax) return given
@@ -73,7 +73,7 @@ function sampleOf(given: unknown, name: string, place: Place): unknown {
   return simpleValue(type, schema, name)
 }
 
-/** `default`, `example`, the first of `examples` and `enum`, `const`: whatever the author said. */
+/** `default`, `example`, the first of `examples` and `enum`, `const`: whatever the author gave. */
 function saidIn(schema: JsonObject): unknown {
   const listed = (word: string): unknown => (Array.isArray(schema[word]) ? schema[word][0] : undefined)
   return schema['default'] ?? schema['const'] ?? schema['example'] ?? listed('examples') ?? listed('enum')

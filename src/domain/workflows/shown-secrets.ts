@@ -18,6 +18,16 @@ export function stepWithoutSecrets(step: NotificationStep): NotificationStep {
   return { ...variantWithoutSecrets(step), variants: step.variants.map(variantWithoutSecrets) }
 }
 
+/** Whether it says, in the place of a secret, what stands there for callers who may not see it. */
+export function holdsStruckOut(step: NotificationStep): boolean {
+  return [step, ...step.variants].some(({ metadata, filters, replyCallback }) => {
+    const called = metadata?.type === 'http' ? [metadata.url, ...Object.values(metadata.headers ?? {})] : []
+    const parts = filters.flatMap(({ children, moreChildren = [] }) => [...children, ...moreChildren])
+    const asked = parts.flatMap((part) => (part.on === 'webhook' ? [part.webhookUrl] : []))
+    return [...called, ...asked, replyCallback?.url ?? ''].some((text) => text.includes(struckOut))
+  })
+}
+
 function variantWithoutSecrets<Step extends StepVariant>(step: Step): Step {
   const { metadata, filters, replyCallback } = step
   return {
@@ -34,7 +44,7 @@ function metadataWithoutSecrets(metadata: StepMetadata): StepMetadata {
   return metadata.type === 'http' ? { ...metadata, ...callWithoutSecrets(metadata) } : metadata
 }
 
-/** What a custom step asks, by the names of its headers alone. */
+/** A custom step's request, with only the names of its headers. */
 export function callWithoutSecrets({
   url,
   headers,
@@ -61,7 +71,7 @@ function filterWithoutSecrets(filter: StepFilter): StepFilter {
 const partWithoutSecrets = (part: FilterPart): FilterPart =>
   part.on === 'webhook' ? { ...part, webhookUrl: addressWithoutSecrets(part.webhookUrl) } : part
 
-/** A user name and a password, up to where the host begins. */
+/** A user name and a password, up to the host. */
 const account = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
 /** The query, or a tag: before it runs, its content cannot be distinguished from a query. */
 const query = /\?|\{%/

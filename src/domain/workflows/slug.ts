@@ -38,7 +38,7 @@ export function slugFor(kind: SlugKind, name: string, id: string): string {
   return `${slugOf(name) || kind}_${kind}_${encoded(id)}`
 }
 
-/** The id that a slug ends with, whatever the name before it; undefined for what is no slug. */
+/** The id that a slug ends with, whatever the name before it; undefined if it is not a slug. */
 export function idOfSlug(kind: SlugKind, text: string): string | undefined {
   const mark = `_${kind}_`
   const at = text.length - encodedLength - mark.length

@@ -1,9 +1,9 @@
-// The control values of the second face: what a step says and how it is set, in one object; and back.
+// The control values of API v2: the content and settings of a step, in one object; and back.
 import type { StepTemplate, StepVariant } from './workflow.ts'
 
 export type Controls = Readonly<Record<string, unknown>>
 
-/** What a step's control values come to in the model. */
+/** What a step's control values become in the model. */
 export interface ControlledParts {
   readonly template: Partial<StepTemplate>
   /** Whole and as given: which settings belong together is the step's own to say. */
@@ -37,7 +37,9 @@ const knownMembers: ReadonlySet<string> = new Set(Object.values(controlMembers).
 
 export const isControlled = (type: string): type is ControlledType => controlledTypes.some((one) => one === type)
 
-/** Members that belong to steps of other types, and would be passed over in silence. Unknown ones are ignored, as everywhere. */
+/**
+ * Fields that belong to steps of other types, and would be silently ignored. Unknown ones are ignored, as everywhere.
+ */
 export function foreignControls(type: ControlledType, controls: Controls): string[] {
   return Object.keys(controls).filter(
     (name) =>
@@ -54,7 +56,7 @@ function saysSomething(value: unknown): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
 
-/** The members that are given; null says nothing. */
+/** The fields that are given; null means nothing. */
 function given(controls: Controls, names: readonly string[]): Record<string, unknown> {
   const known = names.filter((name) => controls[name] !== undefined && controls[name] !== null)
   return Object.fromEntries(known.map((name) => [name, controls[name]]))
@@ -248,7 +250,7 @@ const replaced: readonly (readonly [RegExp, string])[] = [
   [/^metadata\./, ''],
 ]
 
-/** Where the second face has what a mistake names by its place in the model, such as `template.content`. */
+/** Where API v2 has what an error refers to by its path in the model, such as `template.content`. */
 export function controlPath(template: Pick<StepTemplate, 'cta'>, path: string): string {
   if (path === 'template.type') return 'type'
   if (path === 'metadata') return 'controlValues'

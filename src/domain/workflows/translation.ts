@@ -6,6 +6,8 @@ export const translations: unique symbol = Symbol('translations')
 export interface Translations {
   /** The text of a key for a subscriber with that locale; undefined if no applicable locale has it. */
   text(key: string, locale: unknown): string | undefined
+  /** What it was made of, to be made again in another thread. */
+  readonly locales: readonly LocaleTexts[]
 }
 
 /** The texts of one locale, by their dotted keys. */
@@ -69,7 +71,7 @@ export function flatTexts(given: Readonly<Record<string, unknown>>): {
   return { texts, mistakes }
 }
 
-/** Whoever sends a wrong file needs to see that, not every line of it. */
+/** Whoever uploads a wrong file needs to see that, not every line of it. */
 const errorsReportedMax = 50
 
 function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMap<string, string>): string | undefined {
@@ -83,7 +85,7 @@ function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMa
   return depth >= textsDepthMax ? `is nested more than ${textsDepthMax} levels deep` : undefined
 }
 
-/** What most callers write first; where it is missing, the oldest locale stands in. */
+/** What most callers write first; if it is missing, the oldest locale is used. */
 export const preferredDefault = 'en'
 
 /** `locales` are oldest first. */
@@ -102,6 +104,7 @@ export function translationsOf(locales: readonly LocaleTexts[]): Translations {
     return chain
   }
   return {
+    locales,
     text: (key, locale) => {
       for (const texts of chainOf(typeof locale === 'string' ? locale : '')) {
         const text = texts.get(key)
@@ -115,7 +118,7 @@ export function translationsOf(locales: readonly LocaleTexts[]): Translations {
 /** Locales that subscribers of one environment have. */
 const chainsMax = 1_000
 
-/** Whatever a subscriber was given as a locale; nothing for what is none. */
+/** Any locale that a subscriber was given; nothing if it is invalid. */
 export function localesOf(locale: string): string[] {
   try {
     return localesFor(canonicalLocale(locale))
@@ -124,5 +127,5 @@ export function localesOf(locale: string): string[] {
   }
 }
 
-/** Whether a text may use the filter `t`: rather once too often than not. As JSON, line breaks stand as escapes. */
+/** Whether a text may use the filter `t`: rather once too often than not. In JSON, line breaks are escapes. */
 export const usesTranslations = (text: string): boolean => /\|(?:\s|\\[nrt])*t\b/.test(text)

@@ -1,6 +1,6 @@
 // A workflow in the shape of the second face, out of the one model.
-import type { Channel, IntegrationStatus } from '../delivery/integration.ts'
-import { channels } from '../delivery/integration.ts'
+import type { IntegrationStatus } from '../delivery/integration.ts'
+import { isChannel } from '../delivery/integration.ts'
 import type { GivenPreferences, WholePreference } from '../preferences/workflow-preferences.ts'
 import { preferencesOf } from '../preferences/workflow-preferences.ts'
 import { slugFor } from './slug.ts'
@@ -27,7 +27,7 @@ const originWords: Readonly<Record<WorkflowOrigin, OriginWord>> = {
 /** What callers see about the origin of a workflow. */
 export const originWord = (origin: WorkflowOrigin): OriginWord => originWords[origin]
 
-/** What would keep a step from sending now; nothing that is stored can never run. */
+/** What currently prevents a step from sending; nothing stored can never run. */
 export interface StepIssues {
   readonly integration?: Readonly<
     Record<
@@ -51,7 +51,7 @@ export interface StepV2 {
   /** A JSON schema of the variables of its templates. */
   readonly variables: JsonObject
   readonly issues?: StepIssues
-  /** What only the first face can say; shown where it is said. */
+  /** What only API v1 can express; shown where it is set. */
   readonly active?: boolean
   readonly shouldStopOnFail?: boolean
   readonly filters?: StepVariant['filters']
@@ -199,8 +199,7 @@ function issuesOf(
   { template: { type } }: NotificationStep,
   integrationStatuses: readonly IntegrationStatus[],
 ): { issues?: StepIssues } {
-  const isChannel = channels.some((channel: Channel) => channel === type)
-  if (!isChannel || integrationStatuses.some((one) => one.channel === type && one.active)) return {}
+  if (!isChannel(type) || integrationStatuses.some((one) => one.channel === type && one.active)) return {}
   const message = `There is no active integration for ${type}, so this step cannot send`
   return { issues: { integration: { [type]: [{ issueType: 'MISSING_INTEGRATION', severity: 'warning', message }] } } }
 }

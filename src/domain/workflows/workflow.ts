@@ -108,7 +108,7 @@ export interface ThrottleMetadata {
   readonly throttleKey?: string
 }
 
-/** A custom step is a signed call to the customer's own service, whose JSON answer later steps can use. */
+/** A custom step is a signed request to the customer's own service, whose JSON response later steps can use. */
 export interface CustomMetadata {
   readonly type: 'http'
   readonly url: string
@@ -203,7 +203,7 @@ export interface StepVariant {
   readonly template: StepTemplate
   readonly filters: readonly StepFilter[]
   readonly metadata?: StepMetadata
-  /** JSON logic: where it holds, the step is skipped. The second face's way of saying conditions. */
+  /** JsonLogic: if it is true, the step is skipped. The conditions of API v2. */
   readonly skip?: Readonly<Record<string, unknown>>
   readonly replyCallback?: { readonly active?: boolean; readonly url?: string }
 }
@@ -224,7 +224,7 @@ export interface WorkflowDefinition {
   readonly severity: Severity
   /** Given: a payload that does not fit it is refused. */
   readonly payloadSchema?: Readonly<Record<string, unknown>>
-  /** Absent or true where there is a schema: false keeps it for editors alone. */
+  /** Absent or true if there is a schema: false keeps it for editors only. */
   readonly validatePayload?: boolean
   readonly isTranslationEnabled?: boolean
   readonly data?: Readonly<Record<string, unknown>>

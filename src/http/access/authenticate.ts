@@ -1,13 +1,16 @@
 // Authentication: `Authorization: ApiKey <key>` becomes a Caller; so does `Bearer <key>`, which many tools can send and nothing else.
 
+import type { BlockList } from 'node:net'
 import type { Sql } from '../../db/sql.ts'
 import type { Caller } from '../../domain/environment.ts'
 import { hashOfApiKey } from '../../domain/operate/api-key.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { KnownCaller } from '../../store/operate/api-keys.ts'
 import type { World } from '../../world/world.ts'
+import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
 import { createKeyLookups } from './key-lookups.ts'
+import { createKeyUses } from './key-uses.ts'
 
 /**
  * How long a key is trusted without querying the database again. A revoked key must stop within a second on every node;
@@ -21,17 +24,26 @@ const keyLengthMax = 255
 
 /** How long an unknown key is cached as such; one that is created in the meantime works half a second later. */
 const unknownForMs = 500
-/** Apart from those that are good: whoever makes up keys must not push these out. */
+/** Separate from the valid ones: a client that makes up keys must not evict those. */
 const unknownKeysMax = 10_000
+
+/** What was found of a key, made ready for every call until it is looked up again. */
+interface Found {
+  readonly caller: KnownCaller
+  /** Undefined where it may be used from anywhere. */
+  readonly allowed: BlockList | undefined
+  /** Whether its next use should be written. */
+  isUseDue: boolean
+}
 
 interface Trusted {
   readonly until: number
-  readonly caller: Promise<KnownCaller | undefined>
+  readonly found: Promise<Found | undefined>
 }
 
-const unknownCaller: Trusted['caller'] = Promise.resolve(undefined)
+const unknownKeyFound: Trusted['found'] = Promise.resolve(undefined)
 
-/** `address` is where the request comes from. */
+/** `address` is the client address of the request. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
 
 export function createAuthenticate(db: Sql, world: World): Authenticate {
@@ -39,43 +51,56 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
   const unknownUntil = new Map<string, number>()
   const find = createKeyLookups(db)
   const failed = createFailedAttempts(world.now)
+  const uses = createKeyUses(db, world)
 
-  function lookUp(hash: Buffer): Trusted['caller'] {
+  async function findReady(hash: Buffer): Promise<Found | undefined> {
+    const caller = await find(hash)
+    if (caller === undefined) return undefined
+    return { caller, allowed: allowListOf(caller.allowedAddresses), isUseDue: uses.isDue(caller.lastUsedAt) }
+  }
+
+  function lookUp(hash: Buffer): Trusted['found'] {
     const name = hash.toString('base64')
     const now = world.now().getTime()
     const known = trusted.get(name)
-    if (known !== undefined && known.until > now) return known.caller
-    if ((unknownUntil.get(name) ?? 0) > now) return unknownCaller
-    const caller = find(hash)
+    if (known !== undefined && known.until > now) return known.found
+    if ((unknownUntil.get(name) ?? 0) > now) return unknownKeyFound
+    const found = findReady(hash)
     trusted.delete(name)
-    trusted.set(name, { until: now + trustedForMs, caller })
+    trusted.set(name, { until: now + trustedForMs, found })
     const oldest = trusted.keys().next().value
     if (trusted.size > cachedKeysMax && oldest !== undefined) trusted.delete(oldest)
-    caller.then(
-      (found) => {
-        if (found !== undefined) return
+    found.then(
+      (known) => {
+        if (known !== undefined) return
         trusted.delete(name)
         if (unknownUntil.size >= unknownKeysMax) unknownUntil.clear()
         unknownUntil.set(name, world.now().getTime() + unknownForMs)
       },
-      // A failed look-up is not worth remembering: the next call asks again.
+      // A failed lookup is not cached: the next request tries again.
       () => trusted.delete(name),
     )
-    return caller
+    return found
   }
 
-  async function callerOf(authorization: string | undefined): Promise<KnownCaller> {
+  async function callerOf(authorization: string | undefined, address: string): Promise<KnownCaller> {
     const { key, unknown } = presentedKey(authorization)
-    const found = await lookUp(hashOfApiKey(key))
-    if (found === undefined || (found.expiresAt !== null && found.expiresAt <= world.now())) {
+    const hash = hashOfApiKey(key)
+    const found = await lookUp(hash)
+    if (found === undefined || (found.caller.expiresAt !== null && found.caller.expiresAt <= world.now())) {
       throw unauthorized(unknown)
     }
-    return found
+    if (found.allowed !== undefined) throwIfElsewhere(found.allowed, address)
+    if (found.isUseDue) {
+      found.isUseDue = false
+      uses.note(hash)
+    }
+    return found.caller
   }
 
   return async (authorization, address) => {
     try {
-      return await callerOf(authorization)
+      return await callerOf(authorization, address)
     } catch (error) {
       if (error instanceof Problem && error.status === 401) failed.count(address)
       throw error
@@ -89,7 +114,7 @@ const unknownKey: ReadonlyMap<string, string> = new Map([
   ['Bearer', 'Unauthorized'],
 ])
 
-/** Nothing of what was presented is repeated: a header without a scheme begins with the key. */
+/** No part of the header is repeated: a header without a scheme begins with the key. */
 function presentedKey(authorization: string | undefined): { key: string; unknown: string } {
   if (authorization === undefined) throw unauthorized('Missing authorization header')
   const [scheme = '', ...rest] = authorization.split(' ')

@@ -1,5 +1,6 @@
-// Failed authentications by address: a bucket for each, in memory, that only failures draw from. A valid key is never refused
-// for its address: a backend, or a whole company behind one router, is one.
+// Failed authentications by address: one bucket each, in memory, that only failures draw from. A valid key is never
+// rejected for its address: a backend, or a whole company behind one router, has a single address.
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { Problem } from '../../domain/problem.ts'
 
 /** Many times what someone who sets up a client needs. */
@@ -19,7 +20,7 @@ export interface FailedAttempts {
 }
 
 export function createFailedAttempts(now: () => Date): FailedAttempts {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new BoundedMap<string, Bucket>(addressesMax)
   return {
     count(address) {
       const at = now().getTime()
@@ -27,10 +28,7 @@ export function createFailedAttempts(now: () => Date): FailedAttempts {
       const refilled = known === undefined ? burst : known.left + (Math.max(0, at - known.at) / 1_000) * perSecond
       const left = Math.min(burst, refilled) - 1
       // Behind the others: the one at the front was not heard of for the longest.
-      buckets.delete(address)
       buckets.set(address, { left: Math.max(left, 0), at })
-      const oldest = buckets.keys().next().value
-      if (buckets.size > addressesMax && oldest !== undefined) buckets.delete(oldest)
       if (left < 0) {
         throw new Problem(429, 'Too many failed authentications from this address', { headers: { 'retry-after': '1' } })
       }

@@ -12,7 +12,7 @@ interface Asked {
   reject(error: unknown): void
 }
 
-/** Whom a key speaks for, by its hash. */
+/** The principal of a key, by its hash. */
 export function createKeyLookups(db: Sql): (hash: Buffer) => Promise<KnownCaller | undefined> {
   const waiting: Asked[] = []
   let isAsking = false

@@ -1,9 +1,10 @@
-// Rate limits: a token bucket an environment and category. The bucket lies in the database; this node draws slices of it.
+// Rate limits: a token bucket an environment and category, and one for each key that has a rate of its own. The buckets lie in the
+// database; this node draws slices of them.
 
 import type { Sql } from '../../db/sql.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Caller, Environment } from '../../domain/environment.ts'
 import { Problem } from '../../domain/problem.ts'
-import { drawTokens } from '../../store/operate/rate-limits.ts'
+import { bucketOfKey, drawTokens } from '../../store/operate/rate-limits.ts'
 import type { World } from '../../world/world.ts'
 import type { RateCategory } from '../route.ts'
 
@@ -29,19 +30,42 @@ interface Slice {
 }
 
 export type CheckRate = (
-  environment: Environment,
+  caller: Caller,
   category: RateCategory,
   cost: number,
-  /** What this call has taken before: all of it together is never more than a bucket holds. */
+  /** What this request has already taken: the total is never more than a bucket holds. */
   paid?: number,
 ) => Promise<Record<string, string>>
 
 /** Takes the call's tokens and returns the RateLimit headers, or throws the 429. */
 export function createRateLimit(db: Sql, world: World, limits: RateLimits): CheckRate {
+  const take = createBuckets(db, world)
+  return async ({ environment, keyId, ratePerSecond }, category, tokens, paid = 0) => {
+    if (ratePerSecond === undefined) return take(environment, { category, perSecond: limits[category] }, tokens, paid)
+    // The key's own first: what it is refused must not cost the others.
+    const ofKey = { category: bucketOfKey(keyId), shownAs: 'key', perSecond: ratePerSecond }
+    const headers = await take(environment, ofKey, tokens, paid)
+    await take(environment, { category, perSecond: limits[category] }, tokens, paid)
+    return headers
+  }
+}
+
+interface Limit {
+  /** What its bucket is named in the database. */
+  readonly category: string
+  readonly shownAs?: string
+  readonly perSecond: number
+}
+
+function createBuckets(db: Sql, world: World) {
   const slices = new Map<string, Slice>()
 
-  return async (environment, category, tokens, paid = 0) => {
-    const perSecond = limits[category]
+  return async (
+    environment: Environment,
+    { category, shownAs = category, perSecond }: Limit,
+    tokens: number,
+    paid: number,
+  ): Promise<Record<string, string>> => {
     const limit = perSecond * windowSeconds
     // A bucket must be able to hold the dearest call, or that call could never be made: a large body costs all there is.
     const burst = Math.max(Math.floor(limit * burstFactor), 100)
@@ -52,7 +76,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
     if (world.now().getTime() - slice.drawnAtMs > sliceKeptMs) slice.tokens = 0
 
     const draw = async (): Promise<void> => {
-      // What the node holds counts: a dear call must not be refused tokens that lie here and there.
+      // The tokens of the node count: an expensive request must not be refused tokens that are available in parts.
       const needed = cost - slice.tokens
       const wanted = Math.max(needed, Math.ceil(burst * sliceShare))
       const bucket = { category, burst, tokensPerSecond: perSecond }
@@ -63,7 +87,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
       if (taken === 0) slice.emptyUntil.set(cost, slice.drawnAtMs + ((needed - left) / perSecond) * 1000)
     }
     while (slice.tokens < cost && (slice.emptyUntil.get(cost) ?? 0) <= world.now().getTime()) {
-      // Calls that arrive while a draw is under way wait for it and look again.
+      // Requests that arrive during a draw wait for it and look again.
       slice.drawing ??= draw().finally(() => {
         slice.drawing = undefined
       })
@@ -72,7 +96,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
 
     const allowed = slice.tokens >= cost
     if (allowed) slice.tokens -= cost
-    // Whoever comes again pays all of it again.
+    // A repeated request pays everything again.
     const againMs = (Math.min(paid, burst) / perSecond) * 1000
     const waitMs = allowed ? 0 : againMs + Math.max(0, (slice.emptyUntil.get(cost) ?? 0) - world.now().getTime())
     const remaining = slice.tokens + slice.left
@@ -80,7 +104,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
       'ratelimit-limit': String(limit),
       'ratelimit-remaining': String(Math.max(0, Math.floor(remaining))),
       'ratelimit-reset': String(Math.ceil(Math.max(0, cost - remaining) / perSecond)),
-      'ratelimit-policy': `${limit};w=${windowSeconds};burst=${burst};comment="token bucket";category="${category}";cost="${cost === 1 ? 'single' : 'bulk'}"`,
+      'ratelimit-policy': `${limit};w=${windowSeconds};burst=${burst};comment="token bucket";category="${shownAs}";cost="${cost === 1 ? 'single' : 'bulk'}"`,
     }
     if (!allowed) {
       const retryAfter = String(Math.max(1, Math.ceil(waitMs / 1000)))

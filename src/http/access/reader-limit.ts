@@ -1,4 +1,5 @@
 // The rate limit of the inbox: a token bucket for each subscriber, on each node, apart from those of API keys.
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { World } from '../../world/world.ts'
 
@@ -17,9 +18,12 @@ export type ReaderLimit = (reader: string) => Record<string, string>
 
 export const noReaderLimit: ReaderLimit = () => ({})
 
-/** Kept in memory: a reader's calls are small, many and spread over nodes by chance; a look at the database would cost more than they do. */
+/**
+ * In memory: a reader's requests are small, many and randomly spread over nodes; a database query would cost more than
+ * they do.
+ */
 export function createReaderLimit(world: World, perSecond: number): ReaderLimit {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new BoundedMap<string, Bucket>(bucketsMax)
   const burst = perSecond * burstSeconds
   return (reader) => {
     const now = world.now().getTime()
@@ -28,10 +32,7 @@ export function createReaderLimit(world: World, perSecond: number): ReaderLimit 
     const tokens = Math.min(burst, Math.max(0, refilled))
     const isAllowed = tokens >= 1
     const left = isAllowed ? tokens - 1 : tokens
-    buckets.delete(reader)
     buckets.set(reader, { tokens: left, filledAtMs: now })
-    const oldest = buckets.keys().next().value
-    if (buckets.size > bucketsMax && oldest !== undefined) buckets.delete(oldest)
     const wait = String(Math.max(0, Math.ceil((1 - left) / perSecond)))
     const headers = {
       'ratelimit-limit': String(burst),

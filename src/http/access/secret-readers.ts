@@ -1,4 +1,4 @@
-// Who can read the secrets of integrations: no one, if the operator says so; otherwise each key's first read in an hour
+// Who can read secrets: those of integrations no one, if the operator says so; otherwise each key's first read in an hour
 // is audited.
 
 import type { Db } from '../../db/sql.ts'
@@ -7,15 +7,18 @@ import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Caller } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
+import type { SecretHolder } from '../../manage/operate/secret-reads.ts'
 import { auditSecretReads } from '../../manage/operate/secret-reads.ts'
-import { holdsSecrets, withHiddenSecrets } from '../../read/operate/integrations.ts'
+import { asSeenBy, holdsSecrets, withHiddenSecrets } from '../../read/operate/integrations.ts'
 import type { World } from '../../world/world.ts'
 
 export interface SecretReaders {
   /** What the caller is shown of integrations. */
   read(caller: Caller, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
   /** What the caller is shown of an integration that it made: nothing that it did not send. */
-  made(answer: Answer<Integration>): Answer<Integration>
+  made(caller: Caller, answer: Answer<Integration>): Answer<Integration>
+  /** Secrets of something else are about to be shown to a full key. */
+  note(caller: Caller, author: Author, holders: readonly SecretHolder[]): Promise<void>
   /** What a change is answered with shows more than the caller sent. */
   answer<Body extends Integration | Integration[]>(
     caller: Caller,
@@ -32,22 +35,40 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
   const looks = new Map<string, number>()
 
   const read: SecretReaders['read'] = async (caller, author, integrations) => {
-    if (!mayUse(caller, 'full')) return [...integrations]
+    if (!mayUse(caller, 'full')) return integrations.map((one) => asSeenBy(caller, one))
     if (reveal === 'off') return integrations.map(withHiddenSecrets)
-    const hour = Math.floor(world.now().getTime() / hourMs)
-    const nameOf = ({ _id }: Integration): string => `${caller.keyId} ${_id}`
-    const unseen = integrations.filter((one) => looks.get(nameOf(one)) !== hour && holdsSecrets(one))
-    if (unseen.length === 0) return [...integrations]
-    await auditSecretReads(db, world, caller.environment, author, unseen)
-    // Once it is written: a look that could not be is none.
-    if (looks.size + unseen.length > looksMax) looks.clear()
-    for (const one of unseen) looks.set(nameOf(one), hour)
+    const holders = integrations.map((one) => ({ kind: 'integration' as const, id: one._id, name: one.name, one }))
+    const unseen = unseenBy(caller, holders).filter(({ one }) => holdsSecrets(one))
+    await write(
+      caller,
+      author,
+      unseen.map(({ kind, id, name }) => ({ kind, id, name })),
+    )
     return [...integrations]
+  }
+
+  const hourNow = (): number => Math.floor(world.now().getTime() / hourMs)
+  const lookOf = (caller: Caller, { id }: { id: string }): string => `${caller.keyId} ${id}`
+  function unseenBy<Holder extends SecretHolder>(caller: Caller, holders: readonly Holder[]): Holder[] {
+    const hour = hourNow()
+    return holders.filter((holder) => looks.get(lookOf(caller, holder)) !== hour)
+  }
+
+  async function write(caller: Caller, author: Author, unseen: readonly SecretHolder[]): Promise<void> {
+    if (unseen.length === 0) return
+    await auditSecretReads(db, world, caller.environment, author, unseen)
+    // Only once it is written: a read that could not be recorded does not happen.
+    if (looks.size + unseen.length > looksMax) looks.clear()
+    for (const one of unseen) looks.set(lookOf(caller, one), hourNow())
   }
 
   return {
     read,
-    made: (given) => (reveal === 'on' ? given : { ...given, body: withHiddenSecrets(given.body) }),
+    note: async (caller, author, holders) => write(caller, author, unseenBy(caller, holders)),
+    made: (caller, given) => {
+      const body = asSeenBy(caller, given.body)
+      return { ...given, body: reveal === 'on' ? body : withHiddenSecrets(body) }
+    },
     async answer(caller, author, given) {
       const { body } = given
       const shown = await read(caller, author, Array.isArray(body) ? body : [body])

@@ -1,4 +1,4 @@
-// Security headers on every answer, as helmet would set them for an API that serves no pages of its own.
+// Security headers on every response, as helmet would set them for an API without pages.
 import type { FastifyInstance } from 'fastify'
 
 export const securityHeaders = {

@@ -9,12 +9,12 @@ import { createPipelineMetrics } from './pipeline-metrics.ts'
 import type { JoinMetrics } from './shared-metrics.ts'
 import { familiesOf, textOf } from './shared-metrics.ts'
 
-/** Finer below 10 ms, where a healthy service answers; up to the request timeout. */
+/** Finer below 10 ms, where a healthy service responds; up to the request timeout. */
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
 /** How often the event loop's delay is sampled: often enough to see stalls, seldom enough to cost nothing when idle. */
 const eventLoopPrecisionMs = 50
 
-/** `join`: where several processes are one service, whichever is asked answers for all. `key`: who has it may look. */
+/** `join`: if several processes form one service, whichever is asked responds for all. `key`: required to read them. */
 export function installMetrics(
   app: FastifyInstance,
   poolUsage: () => PoolsUsage,

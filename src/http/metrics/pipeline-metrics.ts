@@ -1,4 +1,4 @@
-// What the pipeline does and what waits for it, in the text that Prometheus reads.
+// What the pipeline does and what waits for it, in the Prometheus text format.
 import type { Clock } from '../../db/clock.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { LaneDepth } from '../../queue/depth.ts'
@@ -92,7 +92,7 @@ export interface PipelineMetrics {
   queues(): Promise<string>
 }
 
-/** What is asked at each scrape. */
+/** What is queried at each scrape. */
 export function createPipelineMetrics({ db, world, clock, workerIsReady }: PipelineSources): PipelineMetrics {
   const depths = createDepths(db, world, clock)
   const ready = (): Reading[] => (workerIsReady === undefined ? [] : [{ labels: [], value: workerIsReady() ? 1 : 0 }])

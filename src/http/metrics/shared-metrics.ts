@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client'
 import { AggregatorRegistry } from 'prom-client'
 
-/** As prom-client gives it. `aggregator` says what becomes of the values of several processes. */
+/** As prom-client returns it. `aggregator` says how the values of several processes are combined. */
 export interface MetricFamily {
   readonly name: string
   readonly help: string

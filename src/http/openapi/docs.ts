@@ -4,8 +4,8 @@ import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * The reference page brings its own script and styles; nothing is fetched from elsewhere. A script within the page is named by
- * its hash, so that no other runs; styles are made by the script as it goes, and cannot be named.
+ * The reference page includes its own script and styles; nothing is fetched from elsewhere. An inline script is allowed
+ * by its hash, so that no other runs; styles are created by the script, and cannot be hashed.
  */
 const pagePolicy = (scripts: readonly string[]): string =>
   [
@@ -27,7 +27,7 @@ function hashesOfScripts(html: string): string[] {
   )
 }
 
-/** The document is made when it is first asked for: a start does not wait for it. */
+/** The document is built on the first request: startup does not wait for it. */
 export async function installDocs(app: FastifyInstance, makeDocument: () => object): Promise<void> {
   let text: string | undefined
   app.get('/openapi.json', async (_request, reply) => {

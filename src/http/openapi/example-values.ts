@@ -10,7 +10,7 @@ const ids = {
   other: '019b7ca9-8f2e-757d-ad65-a2d8f4e13205',
 }
 
-/** Of schemas whose members mean nothing one by one. */
+/** For schemas whose fields mean nothing individually. */
 export const wholes: Readonly<Record<string, unknown>> = {
   Subscriber: {
     ...{ _id: ids.other, subscriberId: 'user-1', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' },
@@ -149,7 +149,7 @@ const byName: Readonly<Record<string, unknown>> = {
   messageId: ids.message,
 }
 
-/** Undefined where the name says nothing, or something of another type than the schema has. */
+/** Undefined if the name is unknown, or its value has another type than the schema. */
 export function valueNamed({ title, name }: Place, schema: Schema): unknown {
   const own = byTitle[title]?.[name]
   const value = own === undefined ? (byName[name] ?? (name in byName ? null : idNamed(name))) : own

@@ -1,4 +1,4 @@
-// An example for a schema: the one that its author gave, else one made up from its members.
+// An example for a schema: the one that its author gave, otherwise one generated from its fields.
 import { valueNamed, wholes } from './example-values.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>
 /** Schemas hold themselves nowhere; this only ends what would not end otherwise. */
 const depthMax = 12
 
-/** Required members only: optional ones say of a thing what cannot all be true of it at once. */
+/** Required fields only: optional ones could contradict each other. */
 export function exampleOf(given: unknown, place: Place = { title: '', name: '' }, depth = 0): unknown {
   const schema = (given ?? {}) as Schema
   const examples = schema['examples']

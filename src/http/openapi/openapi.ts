@@ -51,7 +51,8 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`.',
+          description:
+            'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`. The role listed by an operation is the scope that the key needs; `full` always suffices, and `read` includes `outbox:read`.',
         },
         InboxSession: {
           type: 'http',
@@ -70,7 +71,7 @@ function operationOf(route: Documented, components: Json): Json {
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    ...(route.opensWith === undefined ? {} : { security: route.opensWith === 'session' ? [{ InboxSession: [] }] : [] }),
+    security: securityOf(route),
     parameters: [
       ...parametersOf('path', route.params),
       ...parametersOf('query', route.query),
@@ -81,6 +82,12 @@ function operationOf(route: Documented, components: Json): Json {
       : { requestBody: { required: true, content: jsonContent(hoist(route.shownBody ?? route.body, components)) } }),
     responses: { ...successes(route, components), ...failures(route, components) },
   }
+}
+
+/** For keys, the scope that is needed stands as a role, as OpenAPI 3.1 allows; `full` always does. */
+function securityOf({ opensWith, scope }: Documented): Json[] {
+  if (opensWith === 'nothing') return []
+  return [opensWith === 'session' ? { InboxSession: [] } : { ApiKey: scope === undefined ? [] : [scope] }]
 }
 
 function parametersOf(place: 'path' | 'query', schema: unknown): Json[] {
@@ -128,6 +135,8 @@ const documentExamples: Readonly<Record<string, string>> = {
   'message/rfc822':
     'From: Acme <hello@example.com>\r\nTo: ada@example.com\r\nSubject: Order 7 is on its way\r\n\r\nHello Ada\r\n',
   'text/html': '<!DOCTYPE html><html><body><p>Hello Ada</p></body></html>',
+  'text/event-stream':
+    'event: activity\ndata: {"created":1,"changed":3,"newest":"019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21"}\n\n',
   'application/x-ndjson': '{"kind":"header","format":"posthorn-subscriber","version":1}\n{"kind":"end","counts":{}}\n',
 }
 

@@ -1,4 +1,5 @@
 // How often one link may be used: calls without a key have no rate limit of their own, and must not use up the keys'.
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { World } from '../../world/world.ts'
 
 /** More than anyone clicks; mail scanners open a link a few times. */
@@ -9,7 +10,7 @@ const linksMax = 10_000
 
 /** Whether the visit is within bounds; it counts either way. */
 export function createVisitLimit(world: World): (link: string) => boolean {
-  const visits = new Map<string, { count: number; until: number }>()
+  const visits = new BoundedMap<string, { count: number; until: number }>(linksMax)
   return (link) => {
     const now = world.now().getTime()
     const known = visits.get(link)
@@ -17,7 +18,6 @@ export function createVisitLimit(world: World): (link: string) => boolean {
       known.count += 1
       return known.count <= visitsPerWindowMax
     }
-    if (visits.size >= linksMax) visits.clear()
     visits.set(link, { count: 1, until: now + windowMs })
     return true
   }

@@ -6,14 +6,14 @@ import type { World } from '../../world/world.ts'
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
-/** Neither counted nor waited for: nearly every call has less, and none of them waits because of others. */
+/** Neither counted nor waited for: nearly every request has less, and none of them waits because of others. */
 export const smallBodyBytes = 64 * kibibyte
-/** What most routes allow. Those that are larger have a budget of their own, so that they do not keep these waiting. */
+/** What most routes allow. Larger ones have a separate budget, so that they do not hold these up. */
 export const mediumBodyBytes = mebibyte
 /** Reading, judging and writing as much costs about as much as a small call. */
 const bytesPerToken = 8 * kibibyte
 
-// One environment whose bodies come slowly, or never, must not keep all others out.
+// One environment whose bodies arrive slowly, or never, must not block all others.
 const mediumBytesMax = 32 * mebibyte
 /** Eight of the largest at once, or thirty bulk calls of a hundred usual events. */
 const mediumBytesPerEnvironmentMax = mediumBytesMax / 4
@@ -32,7 +32,7 @@ export const bodyMembersMax = 8_000_000
 const manyValues = 200_000
 /** Of all bodies that are being worked on: one of the worst at a time, or many of the usual. */
 const valuesAtOnceMax = 6_000_000
-/** Of one environment. A body with more goes while none of its others does. */
+/** For one environment. A larger body is admitted while none of its others is. */
 const valuesPerEnvironmentMax = valuesAtOnceMax / 2
 
 /** Tokens beyond those of the route. */

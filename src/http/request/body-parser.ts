@@ -9,14 +9,14 @@ import type { ScanRefusal } from './json-scan.ts'
 import { blankBytesMax, scanJson } from './json-scan.ts'
 import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
 
-/** A longer field path is cut where it is named: a member's name can be as long as the body. */
+/** A longer field path is cut when it is shown: a field name can be as long as the body. */
 const namedPathMax = 200
 
 /** Deeper than any real payload; far below what would exhaust a stack here or in the database. */
 export const jsonDepthMax = 100
 
 /**
- * Where each element is judged on its own, one that is too deep must not cost the others. JSON is parsed without a stack,
+ * If each element is checked separately, one that is too deep must not cost the others. JSON is parsed without a stack,
  * but written with one that ends at some 4,000 levels.
  */
 export const judgedDepthMax = 1_000
@@ -29,21 +29,21 @@ export const eventValuesMax = eventBytesMax / valueBytesMin
 
 export type ParseJson = (text: string) => unknown
 
-/** What an element could be refused for shows in the text as one of these; hardly any body holds one. */
+/** What an element could be rejected for appears in the text as one of these; hardly any body contains one. */
 const suspicious = /\\u|"__proto__"|"constructor"|[0-9][eE]|[0-9]{300}/
 const plainBodies = new WeakMap<object, number>()
 
 /**
- * How many bytes a body had in which nothing can need judging, or the largest event of a bulk: neither depth, names, numbers
- * nor texts. Undefined where something might. Looking at each element costs a twentieth of the time it takes to accept it.
+ * The size of a body that certainly needs no checking, or of the largest event of a bulk: neither depth, names, numbers
+ * nor texts. Undefined if something might. Checking each element costs a twentieth of the time it takes to accept it.
  */
 export function plainBytesOf(body: unknown): number | undefined {
   return typeof body === 'object' && body !== null ? plainBodies.get(body) : undefined
 }
 
 /**
- * `parse` is the JSON parser that refuses `__proto__` and `constructor.prototype`. `judgesText`: the route itself looks at
- * texts, members and depth, so it is given what is there: JSON.parse makes `__proto__` a member like any other.
+ * `parse` is the JSON parser that rejects `__proto__` and `constructor.prototype`. `judgesText`: the route itself
+ * checks texts, fields and depth, so it gets everything: JSON.parse makes `__proto__` a field like any other.
  */
 export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false): unknown {
   if (bytes.length === 0) return undefined
@@ -84,8 +84,8 @@ export interface LargeBodyRules {
 }
 
 /**
- * A body that is not small: looked through before anything of it is parsed, and in turns. One whose elements are judged on
- * their own may be of any size that its route allows, and is parsed in pieces; any other is not large enough to be.
+ * A body that is not small: scanned before anything of it is parsed, and in turns. One whose elements are checked
+ * separately may have any size that its route allows, and is parsed in pieces; any other is not large enough to be.
  */
 export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8()
@@ -115,7 +115,7 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
 /** A larger bulk body is rejected by its schema, and reported as such whether all of it was read or not. */
 const eventsReadMax = 10 * eventsPerCallMax
 
-/** As most bulk bodies have: pieces would cost more than the few milliseconds that such a body takes. */
+/** As most bulk bodies do: pieces would cost more than the few milliseconds that such a body takes. */
 const quickValuesMax = 30_000
 
 async function parseAtOnce(json: Buffer): Promise<unknown> {
@@ -128,7 +128,7 @@ function valuesMaxOf(judgesText: JudgedAs | undefined): number {
   return judgesText === 'events' ? bodyValuesMax : eventValuesMax
 }
 
-/** Bodies that were parsed in turns, and are to be judged in turns. */
+/** Bodies that were parsed in turns, and have to be checked in turns. */
 const largeBodies = new WeakSet<object>()
 
 export function isLargeBody(body: unknown): boolean {

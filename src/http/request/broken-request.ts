@@ -17,7 +17,7 @@ function headersOf(world: World, body: string): Record<string, string> {
   }
 }
 
-/** A missing Host, or an `Expect` that means nothing to us: Node would answer these without a body. */
+/** A missing Host, or an unsupported `Expect`: Node would answer these without a body. */
 export function answerBrokenRequests(world: World, app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
@@ -49,7 +49,7 @@ export function answerBrokenSocket(world: World, error: Error & { code?: string 
   socket.end(`HTTP/1.1 ${status} ${message}\r\n${headers.join('')}\r\n${body}`)
 }
 
-/** Whether another answer of this connection is begun or owed: its caller would take our words for it. */
+/** Whether another response on this connection has started or is pending: its caller would mistake ours for it. */
 function isAnswering(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
   const answer = socket._httpMessage
   return answer !== undefined && answer !== null && (answer.headersSent || answer.req.complete)

@@ -1,20 +1,25 @@
-// A body that was answered before it was read is read and thrown away first: a connection that is closed with bytes unread is
-// reset, and a caller who is still sending sees a broken pipe instead of the answer.
+// A body whose response was sent before it was read is first read and discarded: a connection closed with unread bytes
+// is reset, and a client that is still sending sees a broken pipe instead of the response.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
-/** Beyond what was read already. More than the largest body that any call takes: whoever is over by a mistake is answered. */
+/**
+ * Beyond what was already read. More than the largest body of any route: a client that is over by mistake gets its
+ * response.
+ */
 const discardBytesMax = 32 * 1024 * 1024
 /** A caller who sends slowly is answered nevertheless, and cut off. */
 const discardMsMax = 5_000
 /** So is one who announced a body and sends none of it. */
 const silenceMsMax = 1_000
 
-/** After an answer that came before the end: so long a caller has to read it, while what still comes is thrown away. */
+/** After an early response: how long a client has to read it, while further bytes are discarded. */
 const lingerMs = 2_000
 
-/** Only where the connection is closed with the answer, as after 413. On others Node reads the rest behind the answer. */
+/**
+ * Only if the connection is closed with the response, as after 413. Otherwise Node reads the rest after the response.
+ */
 export function installDiscard(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     // Undefined where there is no connection.
@@ -30,7 +35,7 @@ export function installDiscard(app: FastifyInstance): void {
 
 const closes = (reply: FastifyReply): boolean => reply.getHeader('connection') === 'close' || !reply.raw.shouldKeepAlive
 
-/** Resolves when the body is over, its sender gone, or enough was thrown away. */
+/** Resolves when the body has ended, its sender is gone, or enough was discarded. */
 function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let discarded = 0

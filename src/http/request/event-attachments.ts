@@ -1,4 +1,4 @@
-// Files in an event's payload: taken out of it, decoded, and judged.
+// Attachments in an event's payload: extracted, decoded, and checked.
 import { Type } from 'typebox'
 import type { EventAttachment } from '../../domain/delivery/event.ts'
 import { attachmentsBytesMax, attachmentsPerEventMax } from '../../domain/delivery/event.ts'
@@ -67,7 +67,7 @@ export function withoutFiles<Event extends { readonly payload?: Payload }>(event
 
 const hasFile = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, 'file')
 
-/** Undefined where it is not base64. Decoding leaves out what is not: a file that comes out whole had nothing of that. */
+/** Undefined if it is not base64. Decoding skips invalid characters: a file of the expected size had none. */
 function decoded(text: string): Buffer | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   const length = text.length - padding

@@ -63,7 +63,7 @@ interface RawEvent {
   readonly context?: Record<string, unknown>
 }
 
-/** What is known of the body that an event came in. */
+/** What is known about the body that an event came in. */
 export interface EventSource {
   /** Its size, or that of the largest event in it, if nothing in it needs judging (see plainBytesOf). */
   readonly plainBytes?: number | undefined
@@ -142,7 +142,8 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   if (unfit !== undefined) return mistaken(unfit)
   const errors = check(given)
   if (errors !== undefined) return mistaken(...messagesOf(errors))
-  // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients. Files apart.
+  // The whole event, so that nothing in it can grow without a limit: payload, overrides, recipients. Attachments are
+  // separate.
   if (isPlainAndFits) return isLarge === true ? { mistakes: [], bytes: leastBytesOf(given, eventBytesMax) } : mistaken()
   const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
   return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes; ${allowed}`)

@@ -1,4 +1,4 @@
-// Whether an event can be kept as it was sent: how deep it goes, what its members are called, its numbers and texts.
+// Whether an event can be stored as it was sent: its depth, its field names, its numbers and texts.
 import { isUnstorable, jsonDepthMax, shownPath, unstorableWords } from './body-parser.ts'
 
 interface Unfit {
@@ -19,7 +19,7 @@ export function unfitValue(event: unknown): string | undefined {
   return unfit.words(shownPath(unfit.path.reverse().join('.')) || 'The event')
 }
 
-/** Goes no deeper than is allowed, so the stack is safe whatever was sent. */
+/** Goes no deeper than allowed, so the stack is safe whatever was sent. */
 function findUnfit(value: unknown, depth: number): Unfit | undefined {
   if (typeof value === 'string') return isUnstorable(value) ? unstorableText() : undefined
   // 1e400 is read as Infinity, and would be written as null.
@@ -49,7 +49,7 @@ function findInObject(members: object, depth: number): Unfit | undefined {
   return undefined
 }
 
-/** The same members that every other body is refused for. */
+/** The same fields that every other body is rejected for. */
 function findInName(name: string, member: unknown): Unfit | undefined {
   if (isUnstorable(name)) return unstorableText()
   if (name === '__proto__') return poisonous()
@@ -62,7 +62,7 @@ function within(name: string, unfit: Unfit): Unfit {
   return unfit
 }
 
-/** How many bytes it has at the least when it is written as JSON; counted until it is over `enough`, however deep it goes. */
+/** Its minimum size as JSON; counted until it exceeds `enough`, however deep it goes. */
 export function leastBytesOf(event: unknown, enough: number): number {
   const open: object[] = []
   let bytes = 0

@@ -1,7 +1,7 @@
 // What a validator found, in the format of the API: every invalid field, and what to fix.
 import type { FieldErrors } from '../../domain/problem.ts'
 
-/** What a validator reports of one mistake. */
+/** What a validator reports about one error. */
 export interface SchemaMistake {
   readonly instancePath: string
   readonly keyword: string

@@ -9,7 +9,7 @@ export const filterTextMax = 64 * 1024
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A filter, and the same as it came: clients find their answers by it. */
+/** A filter, and the same as received: clients find their results by it. */
 export interface EchoedFilter {
   readonly filter: InboxFilter
   readonly echo: Raw
@@ -65,7 +65,7 @@ function parsed(name: string, text: unknown): unknown {
   }
 }
 
-/** Written as JSON, what is escaped stays escaped: the text before it was parsed says nothing. */
+/** Escapes stay in JSON: the text before parsing says nothing. */
 function isUnstorableAnywhere(value: unknown): boolean {
   if (typeof value === 'string') return isUnstorable(value)
   if (typeof value !== 'object' || value === null) return false

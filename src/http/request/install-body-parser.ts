@@ -1,4 +1,4 @@
-// How bodies become values: read, looked through, parsed; and what no part of a request may hold.
+// How bodies become values: read, scanned, parsed; and what no part of a request may contain.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Turn } from '../../domain/turn.ts'
 import type { JudgedAs } from '../route.ts'

@@ -1,4 +1,4 @@
-// A look at the bytes of a JSON text before it is parsed: how deep it goes, how many values it becomes, which parts of it are large.
+// Scans the bytes of a JSON text before it is parsed: its depth, its number of values, and which parts of it are large.
 import type { Turn } from '../../domain/turn.ts'
 
 export const quote = 0x22
@@ -23,11 +23,13 @@ export interface JsonScan {
   readonly depth: number
   /** Objects, arrays and texts, names of members included. Numbers take hardly more memory than their digits. */
   readonly values: number
-  /** Where objects, arrays and texts that are larger than a piece begin, and where they end: the place of the closing byte. */
+  /** Where objects, arrays and texts larger than a piece begin and end: the position of the closing byte. */
   readonly large: ReadonlyMap<number, number>
-  /** Those among them that hold more values than a part may: where they begin. */
+  /** Those among them with more values than a part may have: where they begin. */
   readonly overfull: ReadonlySet<number>
-  /** The bytes of the largest element of an array in the outermost value, such as one of many events; 0 where there is none. */
+  /**
+   * The size of the largest element of an array in the outermost value, such as one of many events; 0 if there is none.
+   */
   readonly elementBytes: number
   /** Whether something in it has to be judged: an escape by number, a name that could change a prototype, a number too large. */
   readonly isSuspicious: boolean
@@ -40,7 +42,7 @@ export interface ScanLimits {
   readonly commasMax?: number
   /** A part with more bytes is reported. */
   readonly pieceBytes: number
-  /** What a part may hold: an object in the outermost value, or anything in an array there, such as one of many events. */
+  /** A part: an object in the outermost value, or anything in an array there, such as one of many events. */
   readonly partValuesMax?: number
 }
 
@@ -48,7 +50,7 @@ export interface ScanLimits {
 const memberDepth = 2
 const elementDepth = 3
 
-/** What the scan found that ends it: over a limit, or brackets that do not match. */
+/** What ended the scan: a limit, or unbalanced brackets. */
 export type ScanRefusal = 'too deep' | 'too many values' | 'too much whitespace' | 'too many fields' | 'not JSON'
 
 /** Bytes between two looks at the clock: some 100 µs. */
@@ -94,7 +96,7 @@ class Scan implements JsonScan {
     return this.#open.length === 0 && !this.#isInText
   }
 
-  /** Returns where the next stride begins: an escape may go beyond the end of this one. */
+  /** Returns where the next stride begins: an escape may extend beyond the end of this one. */
   goOn(from: number, end: number): number {
     this.#countBlanks(from, end)
     const bytes = this.#bytes

@@ -1,4 +1,4 @@
-// Parses a large JSON text in pieces, and lets others have their turn in between. What comes out is what JSON.parse returns.
+// Parses a large JSON text in pieces, and yields to others in between. The result is that of JSON.parse.
 import type { Turn } from '../../domain/turn.ts'
 import type { JsonScan } from './json-scan.ts'
 import {
@@ -19,19 +19,19 @@ export const pieceBytes = 64 * 1024
 
 /** The elements of the outermost value's members. */
 const listDepth = 2
-/** Memory for so many, and letters of so long a text, are worth a turn of their own. */
+/** Memory for this many, and characters of such a long text, are worth a separate turn. */
 const hugeListMin = 1_000_000
 const hugeTextMin = 4_000_000
 
-/** Of one object: all their names are listed at once by whatever goes through them. */
+/** For one object: all its names are listed at once by whatever traverses them. */
 const membersMax = 300_000
 
-/** Stands where a part holds more than it may, which is not even parsed. */
+/** Replaces a part that has more than it may, which is not even parsed. */
 export const overfull: object = Object.freeze({})
 
 export interface ParseOptions {
   readonly piece?: number
-  /** A list in the outermost value that is longer ends here: for whoever refuses it for its length in any case. */
+  /** A longer list in the outermost value ends here: for callers that reject it for its length anyway. */
   readonly listMax?: number
 }
 
@@ -63,7 +63,10 @@ interface Parsing {
 
 const notJson = (): SyntaxError => new SyntaxError('The body is not valid JSON')
 
-/** From its opening byte to its closing one. What is large in it has its own pieces; the rest of it is parsed a piece at a time. */
+/**
+ * From its opening byte to its closing one. Large values in it have their own pieces; the rest is parsed a piece at a
+ * time.
+ */
 async function largeValue(parsing: Parsing, from: number, end: number, depth: number): Promise<unknown> {
   const { bytes, large, turn, piece } = parsing
   if (bytes[from] === quote) return largeText(parsing, from, end)
@@ -128,7 +131,7 @@ function endOfTextPiece(bytes: Buffer, from: number, wanted: number, end: number
   return Math.min(at, end)
 }
 
-/** Kept as they come, and put together at the end: an array that grows to millions is copied again and again. */
+/** Collected as they arrive, and joined at the end: an array that grows to millions is copied repeatedly. */
 class Elements {
   readonly #parts: unknown[][] = []
   count = 0
@@ -169,7 +172,7 @@ class Members {
     for (const name of Object.keys(members)) this.add(name, members[name])
   }
 
-  /** The last of several with one name counts, and stands where the first did. */
+  /** The last of several with one name applies, at the position of the first. */
   add(name: string, value: unknown): void {
     this.count += 1
     if (this.count > membersMax) throw new RangeError(`An object has more than ${membersMax} fields`)
@@ -183,7 +186,7 @@ class Members {
   }
 }
 
-/** The name of a member as it is written, quotes included, and where its value begins. */
+/** The name of a field as it is written, including quotes, and where its value begins. */
 function nameAt(bytes: Buffer, from: number, end: number): { text: string; valueAt: number } {
   if (bytes[from] !== quote) throw notJson()
   const nameEnd = endOfText(bytes, from, end)

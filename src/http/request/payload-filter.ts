@@ -16,7 +16,7 @@ export function readPayloadFilter(text: string | undefined): Record<string, unkn
     if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) throw unreadable()
     return filter as Record<string, unknown>
   } catch (error) {
-    // What a body would be refused for is here a mistake in one field.
+    // What a body would be rejected for is an error in one field here.
     throw error instanceof Problem ? unreadable() : error
   }
 }

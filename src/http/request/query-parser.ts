@@ -17,7 +17,7 @@ function addToGroup(groups: Groups, name: string, number: string, value: unknown
   ofName.set(number, [ofName.get(number) ?? [], value].flat())
 }
 
-/** Marks a query that is no UTF-8. It cannot be refused here: the router that asks would not survive a throw. */
+/** Marks a query that is not UTF-8. It cannot be rejected here: the calling router would not survive a throw. */
 const undecodable = Symbol('undecodable')
 
 export function parseQuery(query: string): Record<string | symbol, unknown> {

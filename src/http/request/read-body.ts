@@ -34,7 +34,7 @@ export class BodyShare {
       this.#isOver = true
       this.#releaseIfIdle()
     }
-    // Either comes, whether it was answered or cut.
+    // One of the two occurs, whether it was answered or aborted.
     reply.raw.once('finish', end).once('close', end)
   }
 
@@ -46,7 +46,7 @@ export class BodyShare {
     this.#keep(await this.#draws.budget.takeValues(this.#draws.owner, values))
   }
 
-  /** For so many bytes in all; what was charged before counts. */
+  /** For this many bytes in total; what was charged before counts. */
   async chargeFor(bytes: number): Promise<void> {
     const more = tokensOfBytes(bytes) - this.#charged
     if (more <= 0) return
@@ -54,7 +54,7 @@ export class BodyShare {
     this.#charged += more
   }
 
-  /** Nothing is given back while this goes on, though its sender may be gone: memory is taken all the same. */
+  /** Nothing is released while this continues, though its sender may be gone: the memory is still in use. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     this.throwIfOver()
     this.#working += 1
@@ -92,7 +92,7 @@ export function announcedBytes({ headers }: Pick<FastifyRequest, 'headers'>): nu
 
 const tooLarge = (): Problem => new Problem(413, 'The body is larger than this endpoint allows')
 
-/** The whole body. One that is announced as small is read without a look at anything but its length. */
+/** The whole body. One that is announced as small is read with only its length checked. */
 export function readBody(
   request: FastifyRequest,
   limitBytes: number,
@@ -109,7 +109,9 @@ export function readBody(
   }
 }
 
-/** Asked when more bytes have come than the gate lets through; returns the next gate. The stream rests meanwhile. */
+/**
+ * Called when more bytes have arrived than the gate allows; returns the next gate. The stream pauses in the meantime.
+ */
 interface Gate {
   readonly firstBytes: number
   pass(received: number): Promise<number>
@@ -118,7 +120,10 @@ interface Gate {
 /** Paid for at once: often enough that who cannot pay is refused soon. */
 const chargedBytes = 512 * 1024
 
-/** Begins as a small body does, and takes tokens and memory as it grows: in the end as many tokens as if it had been announced. */
+/**
+ * Starts like a small body, and takes tokens and memory as it grows: in the end as many tokens as if it had been
+ * announced.
+ */
 function receiveUnannounced(
   { raw, bodyShare: share }: FastifyRequest,
   limitBytes: number,
@@ -131,7 +136,7 @@ function receiveUnannounced(
     await share.chargeFor(received)
     if (received > granted) {
       const before = giveBack
-      // Two steps and no more: whoever waits for the second holds little meanwhile.
+      // Only two steps: a request that waits for the second holds little in the meantime.
       granted = Math.min(received > mediumBodyBytes ? limitBytes : mediumBodyBytes, limitBytes)
       giveBack = await share.takeBytes(granted)
       before?.()

@@ -1,5 +1,5 @@
-// The validators: one that reads text as numbers and booleans (queries, paths), one that takes a body at its word; and what
-// writes answers by their schemas.
+// The validators: one that converts text to numbers and booleans (queries, paths), one that takes a body as it is; and
+// the serialisers of responses.
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
@@ -32,7 +32,7 @@ function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text)
 }
 
-/** Compiled when it is first asked: all at once they were a third of the time that a start takes, and most rest unused. */
+/** Compiled when first needed: all at once they were a third of the startup time, and most are never used. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   let compiled: ValidateFunction | undefined
   const validate = ((value) => {

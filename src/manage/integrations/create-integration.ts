@@ -70,7 +70,7 @@ export async function createIntegration(
   const provider = providerFor(given.channel, given.providerId)
   refuseHidden(given)
   const credentials = knownCredentials(given.credentials ?? {})
-  // What asks no provider needs no account there.
+  // An integration that calls no provider needs no account there.
   if (given.active === true && !isCapturing(given)) refuseIncomplete(provider, credentials)
   if (given.check === true) {
     const before = await answeredBefore<Integration>(db, world, caller.environment, idempotency)

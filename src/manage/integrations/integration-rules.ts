@@ -53,7 +53,7 @@ export function providerFor(channel: Channel, givenId: string): Provider {
   throw invalidField('providerId', message, givenId)
 }
 
-/** A stored integration always has a provider: ids are checked on the way in and providers are never taken away. */
+/** A stored integration always has a provider: ids are checked on input and providers are never removed. */
 export function providerOfStored(integration: Integration): Provider {
   const found = providerOf(integration.providerId)
   if (found === undefined) throw new Error(`The provider ${integration.providerId} is missing`)
@@ -81,7 +81,7 @@ export function refuseHidden(given: { credentials?: Credentials; configurations?
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-/** Where secrets are sent, and how well they are kept on the way. */
+/** Where secrets are sent, and how well they are protected on the way. */
 const directing: readonly CredentialKey[] = [
   ...(['host', 'port', 'baseUrl', 'AppIOBaseUrl', 'webhookUrl', 'redirectUrl', 'domain', 'region'] as const),
   ...(['instanceId', 'apiKeyRequestHeader', 'secretKeyRequestHeader', 'authenticationTokenKey'] as const),
@@ -110,7 +110,7 @@ export function refuseIncomplete(provider: Provider, credentials: Credentials): 
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-/** Asks the provider itself. Never within a transaction: the answer may take many seconds. */
+/** Asks the provider itself. Never within a transaction: the response may take many seconds. */
 export async function askProvider(world: World, provider: Provider, credentials: Credentials): Promise<void> {
   refuseIncomplete(provider, credentials)
   const given = Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== '')) as Credentials
@@ -120,7 +120,7 @@ export async function askProvider(world: World, provider: Provider, credentials:
   throw invalid({ [result.field === undefined ? 'check' : `credentials.${result.field}`]: { messages: [words] } })
 }
 
-/** At most so many in all, and one of each of our own. */
+/** At most this many in total, and one of each built-in provider. */
 export function refuseOneMore(integrationStatuses: readonly IntegrationStatus[], provider: Provider): void {
   if (integrationStatuses.length >= integrationsMax) {
     throw invalidField('providerId', `providerId: an environment can have at most ${integrationsMax} integrations`)

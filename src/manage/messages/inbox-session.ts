@@ -1,4 +1,4 @@
-// Opening a session of the inbox: who may, for whom, and what it makes sure of.
+// Opening an inbox session: who may, for whom, and what is checked.
 import { once } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
@@ -29,7 +29,7 @@ export interface SessionRequest {
   readonly fields: SubscriberFields
   readonly subscriberHash: string
   readonly contextHash: string
-  /** As it came: that is what its hash was made over. */
+  /** As received: its hash was computed over exactly that. */
   readonly context: Readonly<Record<string, unknown>>
   readonly contexts: readonly ContextMention[]
   readonly defaultSchedule: Schedule | undefined

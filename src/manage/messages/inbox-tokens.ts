@@ -11,13 +11,13 @@ import type { World } from '../../world/world.ts'
 
 const algorithm = 'HS256'
 const issuer = 'posthorn'
-/** What public clients look for, should they look. */
+/** What public clients check, if they do. */
 const audience = 'widget_user'
 /** Pages never renew a token: one that ends while they are open leaves them without news. */
 const lifeDays = 15
 /** Longer than any of ours, with the longest subscriberId and contexts. */
 const tokenLengthMax = 8_192
-/** As for API keys: what was looked up is trusted for less than a second, so that revoking holds everywhere at once. */
+/** As for API keys: a lookup is cached for less than a second, so that a revocation takes effect everywhere at once. */
 const trustedForMs = 900
 /** An environment's key never changes; this only bounds what is cached for unknown ids. */
 const environmentKeptMs = 60_000
@@ -27,7 +27,7 @@ export interface InboxTokens {
   sign(reader: Reader): Promise<string>
   /** Undefined for a token that is forged, expired, revoked, or of a subscriber who is gone. */
   read(token: string): Promise<Reader | undefined>
-  /** The same with what a long connection has to look at again; `expired` for one that was good once. */
+  /** The same with what a long connection has to check again; `expired` for one that was valid once. */
   open(token: string): Promise<OpenedToken | 'expired' | undefined>
 }
 
@@ -102,7 +102,7 @@ export function createInboxTokens(db: Db, world: World): InboxTokens {
   }
 }
 
-/** What a token says, before its signature is looked at: the environment says which key that needs. */
+/** The content of a token, before its signature is verified: the environment determines the key for that. */
 function claimsOf(token: string): Claims | undefined {
   try {
     const { environmentId, _id, contextKeys, generation, exp = 0 } = decodeJwt(token)
@@ -133,7 +133,7 @@ async function judgedBy(token: string, key: Buffer, now: Date): Promise<'genuine
   }
 }
 
-/** Looks things up, and remembers for a while what was there; calls at once share one look. */
+/** Looks things up, and caches results for a while; concurrent calls share one lookup. */
 function remembering<Value>(world: World, keptMs: number) {
   const known = new Map<string, { until: number; value: Promise<Value | undefined> }>()
   return (name: string, find: () => Promise<Value | undefined>): Promise<Value | undefined> => {

@@ -60,7 +60,7 @@ export async function markAll(
   const start: MarkedSoFar = { count: 0, after: undefined }
   return onceInPages(db, world, environment, call.idempotency, start, async (tx, soFar) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
-    // A step may name its feed by id or by identifier, and so may whoever asks.
+    // A step may name its feed by id or by identifier, and so may the caller.
     const feedIds = call.feedIds && (await feedNames(tx, environment, call.feedIds))
     const marking = { subscriberId: subscriber.id, mark: call.mark, feedIds, now: world.now() }
     const { next, count } = await markPage(tx, world, environment, marking, soFar)
@@ -83,7 +83,7 @@ export async function markPage(
   { count, after }: MarkedSoFar,
 ): Promise<{ count: number; next: MarkedSoFar | undefined }> {
   const counted = await changeInboxes(tx, world, environment, [marking.subscriberId])
-  // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
+  // Marked messages no longer match, so this ends; continuing after the last saves scanning them again.
   const found = await markNext(tx, environment, { ...marking, counted }, after)
   await recordFirstMarks(tx, environment, marking, found)
   const marked = count + found.length

@@ -46,7 +46,7 @@ export async function snooze(
     if (row === undefined) throw unknownNotification(call.messageId)
     const task = { id: row.id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: row.id } } as const
     await insertTasks(tx, environment, [task], now)
-    // Whoever puts a message off has seen it, perhaps for the first time.
+    // Whoever snoozes a message has seen it, possibly for the first time.
     const isFirstLook = row.first_seen_at?.getTime() === now.getTime()
     const details = [...(isFirstLook ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
     await appendDetails(tx, environment, [{ jobId: row.job_id, details }])

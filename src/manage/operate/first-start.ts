@@ -1,20 +1,16 @@
 // What every start makes sure of: one organization, its two environments, their built-in integrations and their keys.
-import { randomBytes } from 'node:crypto'
 import { auditAll } from '../../commit/audited.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { electPrimary } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
-import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../../domain/operate/api-key.ts'
+import { hashOfApiKey, hintOfApiKey, newApiKey } from '../../domain/operate/api-key.ts'
 import type { Author, Change } from '../../domain/operate/audit.ts'
 import { recordOfApiKey } from '../../domain/operate/audit-records.ts'
 import { formOf, UnsealError } from '../../domain/operate/sealed.ts'
 import { platformEmail } from '../../providers/email/platform-email.ts'
-import { platform } from '../../providers/in-app/platform.ts'
-import { platformSms } from '../../providers/sms/platform-sms.ts'
 import {
-  insertIntegration,
   listIntegrationStatuses,
   listIntegrations,
   lockIntegrations,
@@ -29,16 +25,16 @@ import {
   revokeConfiguredKeysBut,
   sealApiKey,
 } from '../../store/operate/api-keys.ts'
+import { ensureAuditKey } from '../../store/operate/audit-key.ts'
 import {
   findEncryptionCheck,
-  insertEnvironment,
   insertInstallation,
   insertOrganization,
   listEnvironments,
 } from '../../store/operate/installation.ts'
-import { signingRecord } from '../../store/operate/sealed-columns.ts'
 import type { World } from '../../world/world.ts'
 import { earlierOf, integrationChange } from '../integrations/audit-integration.ts'
+import { makeEnvironment } from './make-environment.ts'
 
 export interface FirstStart {
   /** Set at the first start without POSTHORN_API_KEY: the only time the key is known. */
@@ -53,15 +49,17 @@ export class StartError extends Error {
   }
 }
 
+/** Of the settings of a start: one key, or two while it is being changed. */
+type GivenKeys = string | readonly string[] | undefined
+
 /** Nodes that start at once take turns. */
 const firstStartLock = 7_071_956
-/** What the sealed check value says, and the name it is sealed under. */
+/** The content of the sealed check value, and the name it is sealed under. */
 const checkText = 'posthorn'
 const checkScope = 'installation'
 const checkRecord = 'check'
-const signingSecretBytes = 32
 
-/** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
+/** What a command needs before it can work: the installation, sealed with a key of this node. No key is created. */
 export async function ensureInstallation(db: Db, world: World): Promise<void> {
   await db.transaction((tx) => makeInstallation(tx, world))
 }
@@ -69,7 +67,7 @@ export async function ensureInstallation(db: Db, world: World): Promise<void> {
 export async function ensureFirstStart(
   db: Db,
   world: World,
-  keys: { development: string | undefined; production: string | undefined },
+  keys: { development: GivenKeys; production: GivenKeys },
   /** `mailIsReal`: the operator's mail server sends what the built-in e-mail would otherwise keep. */
   options: { mailIsReal: boolean } = { mailIsReal: false },
 ): Promise<FirstStart> {
@@ -78,13 +76,19 @@ export async function ensureFirstStart(
     const [development, production] = await listEnvironments(tx)
     if (development === undefined || production === undefined) throw new Error('The environments are missing')
     const ofMail = await fitBuiltInMail(tx, world, production, options.mailIsReal)
-    const ofDevelopment = await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
-    const ofProduction = await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
+    const ofDevelopment = await fixKeys(tx, world, development, keys.development, 'POSTHORN_API_KEY')
+    const ofProduction = await fixKeys(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
     const first = await addFirstKey(tx, world, development)
     await auditAll(tx, world, development, settingsAuthor, [...ofDevelopment, ...keyChanges([], first?.stored ?? [])])
     await auditAll(tx, world, production, settingsAuthor, [...ofMail, ...ofProduction])
     return { newKey: first?.key }
   })
+}
+
+/** Where no node is left that would write entries without a keyed hash: see the form of sealed values. */
+async function keyAuditLogs(tx: Tx, world: World): Promise<void> {
+  if (world.sealer.form() !== 2) return
+  for (const environment of await listEnvironments(tx)) await ensureAuditKey(tx, world.sealer, environment)
 }
 
 /** Who changes what the settings of a start say otherwise. */
@@ -110,9 +114,10 @@ async function makeInstallation(tx: Tx, world: World): Promise<void> {
     await createInstallation(tx, world)
   } else {
     refuseOtherKey(world, check)
-    // What was sealed in the second form no older node can open: `posthorn reseal` says when there is none left.
+    // No older node can open values in the second format: `posthorn reseal` reports when none in the first is left.
     world.sealer.sealIn(formOf(check) ?? 1)
   }
+  await keyAuditLogs(tx, world)
 }
 
 async function createInstallation(tx: Tx, world: World): Promise<void> {
@@ -123,42 +128,9 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
   const development = { id: world.newId(now), organizationId, name: 'Development' }
   const production = { id: world.newId(now), organizationId, name: 'Production' }
   for (const environment of [development, production]) {
-    await insertEnvironment(tx, {
-      ...environment,
+    await makeEnvironment(tx, world, environment, {
       parentId: environment === production ? development.id : null,
-      identifier: toBase62(randomBytes(9)),
-      signingSecret: world.sealer.seal(
-        environment.id,
-        'signing-secret',
-        signingRecord(1),
-        randomBytes(signingSecretBytes).toString('hex'),
-      ),
-      now,
-    })
-    // Capture keeps messages without sending them: right where one tries things out, wrong where customers wait.
-    await addBuiltIns(tx, world, environment, environment === development)
-  }
-}
-
-async function addBuiltIns(tx: Tx, world: World, environment: Environment, captures: boolean): Promise<void> {
-  const now = world.now()
-  const builtIns = [
-    { provider: platform, active: true, primary: false },
-    { provider: platformEmail, active: captures, primary: captures },
-    { provider: platformSms, active: captures, primary: captures },
-  ]
-  for (const { provider, active, primary } of builtIns) {
-    await insertIntegration(tx, world.sealer, environment, {
-      id: world.newId(now),
-      identifier: provider.id,
-      name: provider.name,
-      providerId: provider.id,
-      channel: provider.channel,
-      active,
-      primary,
-      credentials: {},
-      conditions: [],
-      now,
+      captures: environment === development,
     })
   }
 }
@@ -208,26 +180,30 @@ function refuseOtherKey(world: World, check: Buffer): void {
   }
 }
 
-/** The configured key is the environment's key; one that was configured before stops working. */
-async function fixKey(
+/** The configured keys are the environment's keys; those that were configured before stop working. */
+async function fixKeys(
   tx: Tx,
   world: World,
   environment: Environment,
-  key: string | undefined,
+  given: GivenKeys,
   variable: string,
 ): Promise<Change[]> {
-  if (key === undefined) return []
-  const hash = hashOfApiKey(key)
-  const before = await listConfiguredKeys(tx, environment, hash)
-  await revokeConfiguredKeysBut(tx, environment, hash, world.now())
-  const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
-  const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
-  if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
-    throw new StartError(
-      `${variable} is a key that was revoked, or that belongs to another environment; choose another one`,
-    )
+  const keys = [given ?? []].flat()
+  if (keys.length === 0) return []
+  const hashes = keys.map(hashOfApiKey)
+  const before = await listConfiguredKeys(tx, environment, hashes)
+  await revokeConfiguredKeysBut(tx, environment, hashes, world.now())
+  for (const key of keys) {
+    const hash = hashOfApiKey(key)
+    const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
+    const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
+    if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
+      throw new StartError(
+        `${variable} is a key that was revoked, or that belongs to another environment; choose another one`,
+      )
+    }
   }
-  return keyChanges(before, await listConfiguredKeys(tx, environment, hash))
+  return keyChanges(before, await listConfiguredKeys(tx, environment, hashes))
 }
 
 function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change[] {
@@ -240,7 +216,7 @@ function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change
       id: key._id,
       name: key.name,
       action: was === undefined ? 'create' : isRevoked ? 'revoke' : 'change',
-      // That a key from before gets its copy changes nothing about who may do what.
+      // Giving an earlier key its copy changes nothing about its permissions.
       before: was && recordOfApiKey({ ...was, signing: key.signing }),
       after: recordOfApiKey(key),
     }

@@ -9,7 +9,9 @@ const foldEveryMs = 10_000
 /** One statement's worth; more at once would hold the counts of this minute from other nodes for longer. */
 const foldBatch = 5_000
 
-/** Folds until a batch comes back short; says how many rows were folded. A batch that fails is folded another time. */
+/**
+ * Folds until a batch comes back short; returns how many rows were folded. A batch that fails is folded another time.
+ */
 export async function foldCounts(db: Db, signal?: AbortSignal): Promise<number> {
   let total = 0
   let count = foldBatch
@@ -20,7 +22,7 @@ export async function foldCounts(db: Db, signal?: AbortSignal): Promise<number> 
   return total
 }
 
-/** Counts that are older than their grain is kept; says how many rows went. */
+/** Deletes counts that are older than their grain is kept; returns how many rows. */
 export async function sweepOldCounts(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
   for (const grain of storedGrains) {

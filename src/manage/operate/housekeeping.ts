@@ -8,6 +8,7 @@ import { sweepAttachments } from '../../store/events/attachments.ts'
 import { sweepThrottleWindows } from '../../store/events/throttle-windows.ts'
 import { sweepSignedTexts } from '../../store/integrations/inbound-tokens.ts'
 import { sweepOutbox } from '../../store/messages/outbox.ts'
+import { sweepDashboard } from '../../store/operate/dashboard-sessions.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
 import type { World } from '../../world/world.ts'
@@ -23,7 +24,7 @@ const partitionsEveryMs = 12 * 60 * 60_000
 const partitionsAgainMs = 10 * 60_000
 const sweepBatch = 5_000
 
-/** Sweeps until a batch comes back short; says how many rows went. */
+/** Sweeps until a batch comes back short; returns how many rows were deleted. */
 export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
   for (const sweepOnce of [
@@ -32,6 +33,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
     sweepDeletedTopics,
     sweepThrottleWindows,
     sweepOutbox,
+    sweepDashboard,
   ]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {
@@ -64,10 +66,10 @@ const hourMs = 60 * 60_000
 /** Each looks at the jobs of its event. */
 const attachmentsPerSweep = 500
 
-/** Often enough for what is counted in days; it costs one look at the catalogue while nothing is old. */
+/** Often enough for something measured in days; it costs one catalogue lookup while nothing has expired. */
 const retentionEveryMs = 60 * 60_000
 
-/** Said by a start, long before anything goes: whoever did not know of the setting can still change it. */
+/** Logged at startup, long before anything is dropped: an operator who did not know the setting can still change it. */
 export async function announceRetention(db: Db, world: World, days: RetentionDays): Promise<void> {
   try {
     const months = await listOldMonths(db, world, days)
@@ -80,7 +82,7 @@ export async function announceRetention(db: Db, world: World, days: RetentionDay
   }
 }
 
-/** What could not go now goes with the next time. */
+/** What could not be dropped now is dropped next time. */
 export async function retain(db: Db, world: World, days: RetentionDays, signal?: AbortSignal): Promise<void> {
   const progress = (line: string): void => world.log.info({ retentionDays: days }, line)
   await applyRetention(db, world, days, { progress, ...(signal === undefined ? {} : { signal }) }).catch(
@@ -96,7 +98,7 @@ export function startHousekeeping(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const folding = startFolding(db, world)
-  // A start made one try: whatever it could not make is made soon.
+  // Startup made one attempt: whatever it could not create is created soon.
   let partitionsAt = world.now().getTime() + partitionsAgainMs
   let retentionAt = world.now().getTime() + retentionEveryMs
   const loop = (async () => {

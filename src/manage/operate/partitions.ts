@@ -1,4 +1,4 @@
-// Makes the partitions of the months to come, one table at a time, without holding up whoever reads or writes them.
+// Creates the partitions of the coming months, one table at a time, without blocking reads or writes.
 import { codeOf } from '../../db/failure.ts'
 import type { Db } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
@@ -20,7 +20,7 @@ export interface PreparedPartitions {
   readonly busy: number
 }
 
-/** `tries`: a start makes one, and leaves the rest to the housekeeping. */
+/** `tries`: startup makes one attempt, and leaves the rest to the housekeeping. */
 export async function preparePartitions(
   db: Db,
   world: World,
@@ -64,7 +64,10 @@ async function attach(
   }
 }
 
-/** Rows of the month came to the default partition meanwhile, or a node of an earlier version made the same table. */
+/**
+ * Rows of the month arrived in the default partition in the meantime, or a node of an earlier version created the same
+ * table.
+ */
 function isTaken(error: unknown): boolean {
   const code = codeOf(error)
   return code === '23514' || code === '42P07' || code === '23505'

@@ -6,6 +6,7 @@ import { keyIdOfSealed, UnsealError } from '../../domain/operate/sealed.ts'
 import { resealIntegrations } from '../../store/integrations/integrations.ts'
 import { resealAddresses } from '../../store/messages/reseal.ts'
 import { resealApiKeys } from '../../store/operate/api-keys.ts'
+import { resealAuditStreams } from '../../store/operate/audit-streams.ts'
 import {
   findEncryptionCheck,
   listEnvironments,
@@ -28,7 +29,7 @@ export type Progress = (what: string, environment: Environment, total: number) =
 
 /** Small enough that a batch holds its locks for a few milliseconds only. */
 const batchRows = 500
-/** Rows that a node with the old key wrote meanwhile are found by another round; such a node must go. */
+/** Rows that a node with the old key wrote in the meantime are found in another round; such a node must be stopped. */
 const roundsMax = 3
 
 type Reseal = (tx: Tx, world: World, environment: Environment, after: string | undefined) => Promise<ResealedBatch>
@@ -58,6 +59,17 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
     }),
   },
   {
+    what: 'audit keys',
+    reseal: async (tx, world, environment) => ({
+      count: (await resealLateKey(tx, world.sealer, environment, 'audit-key')) ? 1 : 0,
+      last: undefined,
+    }),
+  },
+  {
+    what: 'audit streams',
+    reseal: (tx, world, environment, after) => resealAuditStreams(tx, world.sealer, environment, after, batchRows),
+  },
+  {
     what: 'API keys',
     reseal: (tx, world, environment, after) => resealApiKeys(tx, world.sealer, environment, after, batchRows),
   },
@@ -79,10 +91,11 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
 export async function reseal(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
   world.sealer.sealIn(2)
-  // Where only the form changes: an older version, which cannot open what follows, is refused from the first row on.
+  // If only the format changes: an older version, which cannot open the new one, is refused from the first row on.
   if (await isCheckOfThisKey(db, world)) await db.transaction((tx) => updateEncryptionCheck(tx, sealedCheck(world)))
   for (let round = 1; ; round += 1) {
-    // A running node seals in the form that it found at its start, until the next: that is no reason to go on for ever.
+    // A running node seals in the format that it found at its start, until the next: that is no reason to continue
+    // forever.
     const sealer = round === 1 ? { ...world.sealer, movesForms: true as const } : world.sealer
     const count = await resealRound(db, { ...world, sealer }, progress)
     total += count
@@ -93,7 +106,7 @@ export async function reseal(db: Db, world: World, progress: Progress): Promise<
       )
     }
   }
-  // Last, where the key changes: from here on a node that holds only the previous key is refused.
+  // Last, if the key changes: from here on a node with only the previous key is refused.
   await db.transaction((tx) => updateEncryptionCheck(tx, sealedCheck(world)))
   return total
 }

@@ -1,4 +1,4 @@
-// Which months are old enough to go, what keeps one of them, and what a run would drop.
+// Which months have expired, what keeps one of them, and what a run would drop.
 import type { Db, Sql, TransactionLimits } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { KeptBy, RetentionDays, RowCounts } from '../../domain/operate/retention.ts'
@@ -21,7 +21,7 @@ import type { World } from '../../world/world.ts'
 export interface OldMonth {
   /** `2026-01`. */
   readonly month: string
-  /** Null where they were not counted: a month that stays need not be, and a run counts nothing. */
+  /** Null if they were not counted: a month that is kept need not be, and a run counts nothing. */
   readonly rows: RowCounts | null
   readonly bytes: number
   readonly partitions: readonly string[]
@@ -96,7 +96,7 @@ export const monthFactsFrom = (month: Month): Pick<OldMonth, 'month' | 'bytes' |
   partitions: month.partitions.map((partition) => partition.name),
 })
 
-/** Younger ones, and all where everything is kept, were taken out by an operator, who wants them. */
+/** Younger ones, and all if everything is kept, were detached by an operator, who wants them. */
 export async function oldLeftovers(db: Sql, cutoff: Date): Promise<string[]> {
   return (await listDetached(db)).map((one) => one.name).filter((name) => monthEndsAt(name) <= cutoff)
 }
@@ -108,7 +108,7 @@ export interface Judging {
   progress?(line: string): void
 }
 
-/** What keeps a month; undefined when nothing does, or when it was to stop before all was seen. */
+/** What keeps a month; undefined if nothing does, or if it had to stop before everything was checked. */
 export async function judge(
   db: Db,
   environments: readonly Environment[],

@@ -1,4 +1,4 @@
-// Retention: months that are old go as a whole, by one node at a time, and what referred to them is swept.
+// Retention: expired months are dropped as a whole, by one node at a time, and references to them are swept.
 import type { Db, Tx } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -52,7 +52,9 @@ const nothing: RetentionResult = {
   references: 0,
 }
 
-/** Longer than the longest statement: whoever runs says so again before each step, and a dead one is followed soon enough. */
+/**
+ * Longer than the longest statement: a running node renews it before each step, and a dead one is replaced soon enough.
+ */
 const heldForMs = 15 * 60_000
 
 /** One run: alone, until another takes over. */
@@ -70,7 +72,7 @@ interface Turn {
 /** Another run has taken over: this one was away for too long. */
 class TakenOver extends Error {}
 
-/** Every step is a transaction of its own: a run that ends in the middle is taken up by the next. */
+/** Every step is a separate transaction: a run that ends in the middle is continued by the next. */
 export async function applyRetention(
   db: Db,
   world: World,
@@ -133,9 +135,9 @@ function lineOf({ month, partitions, bytes }: OldMonth, end: KeptBy | 'out' | 'b
 }
 
 /**
- * Taking a month out needs the four tables for itself, for a few milliseconds. `detach … concurrently` would not, but is
- * refused where there is a default partition. So it waits for little, less than a deadlock takes to be found, and tries
- * again; the last try waits for longer than a vacuum of its own accord stands in the way.
+ * Detaching a month needs the four tables exclusively, for a few milliseconds. `detach … concurrently` would not, but
+ * is not possible with a default partition. So it waits only briefly, less than it takes to detect a deadlock, and
+ * tries again; the last attempt waits longer than an autovacuum holds its lock.
  */
 const lockWaitsMs = [100, 200, 500, 1_500]
 const betweenTriesMs = 1_000
@@ -161,7 +163,7 @@ async function takeOutOnce(
 ): Promise<Ending> {
   if (!(await tryRetentionLock(tx))) return 'busy'
   await lockMonths(tx, waitMs)
-  // Again, now that none can be opened: a step of long ago may have been redriven meanwhile.
+  // Again, now that none can be opened: a step of long ago may have been redriven in the meantime.
   const keptBy = await keptByQueue(tx, environments, month)
   if (keptBy !== undefined) return keptBy
   if ((await detachMonth(tx, month)) === 0) return 'gone'
@@ -169,7 +171,7 @@ async function takeOutOnce(
   return 'out'
 }
 
-/** Apart from taking them out: removing large files takes its time, and nothing waits for these any more. */
+/** Separate from detaching: removing large files takes time, and nothing waits for these any more. */
 async function dropLeftovers({ db, cutoff, signal, keep }: Turn): Promise<string[]> {
   const dropped: string[] = []
   for (const name of await oldLeftovers(db, cutoff)) {

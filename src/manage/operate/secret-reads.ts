@@ -1,21 +1,27 @@
-// Looks at secrets in clear, in the audit log: one entry for each key, integration and hour, whichever node was asked.
+// Looks at secrets in clear, in the audit log: one entry for each key, thing that holds them and hour, whichever node was asked.
 import { auditAll } from '../../commit/audited.ts'
 import type { Db } from '../../db/sql.ts'
-import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Author } from '../../domain/operate/audit.ts'
+import type { Author, ResourceKind } from '../../domain/operate/audit.ts'
 import { findAudited, lockAuditLog } from '../../store/operate/audit-log.ts'
 import type { World } from '../../world/world.ts'
 
 const hourMs = 60 * 60_000
 const shown = { secrets: 'read' }
 
+/** What holds secrets. */
+export interface SecretHolder {
+  readonly kind: ResourceKind
+  readonly id: string
+  readonly name: string
+}
+
 export async function auditSecretReads(
   db: Db,
   world: World,
   environment: Environment,
   author: Author,
-  integrations: readonly Integration[],
+  holders: readonly SecretHolder[],
 ): Promise<void> {
   await db.transaction(async (tx) => {
     // Another node may have written the same meanwhile.
@@ -24,14 +30,12 @@ export async function auditSecretReads(
     const known = await findAudited(tx, environment, {
       keyId: author.keyId,
       action: 'read',
-      resourceIds: integrations.map(({ _id }) => _id),
+      resourceIds: holders.map(({ id }) => id),
       since: hourAt,
     })
-    const unknown = integrations.filter(({ _id }) => !known.has(_id))
-    const changes = unknown.map(({ _id, name }) => ({
-      kind: 'integration' as const,
-      id: _id,
-      name,
+    const unknown = holders.filter(({ id }) => !known.has(id))
+    const changes = unknown.map((holder) => ({
+      ...holder,
       action: 'read' as const,
       after: { compared: shown, shown },
     }))

@@ -1,4 +1,4 @@
-// Rotates what an environment signs with. What was signed before stays good; see domain/operate/signing-keys.ts.
+// Rotates the signing secret of an environment. Earlier signatures stay valid; see domain/operate/signing-keys.ts.
 import { randomBytes } from 'node:crypto'
 import { audit } from '../../commit/audited.ts'
 import type { Db } from '../../db/sql.ts'

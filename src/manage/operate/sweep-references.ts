@@ -1,4 +1,4 @@
-// What referred to data that is gone: callers' transaction ids, digests that are closed, back-offs, buried tasks.
+// References to dropped data: callers' transaction ids, closed digests, back-offs, buried tasks.
 import type { Db, Tx } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -20,7 +20,7 @@ interface Bounds {
   readonly now: Date
 }
 
-/** One batch; where to go on, or undefined at the end. */
+/** One batch; where to continue, or undefined at the end. */
 type Sweep = (
   tx: Tx,
   environment: Environment,
@@ -36,7 +36,7 @@ const sweeps: readonly Sweep[] = [
     sweepTransactions(tx, environment, { before: firstIdAt(before), after, limit: rowsPerBatch }),
   async (tx, environment, { before }) =>
     short(await sweepWindows(tx, environment, { closedBefore: before, limit: rowsPerBatch })),
-  // No step may ask for a longer silence, so what was heard earlier than that is as good as nothing.
+  // No step can have a longer back-off, so earlier events do not matter.
   async (tx, environment, { now }) => {
     const before = new Date(now.getTime() - durationMsMax)
     return short(await sweepBackoffs(tx, environment, { before, limit: rowsPerBatch }))
@@ -74,7 +74,7 @@ export async function sweepReferences(
   return total
 }
 
-/** The beginning of the oldest month that is there, or what lies before it outside of any month; never later than the cutoff. */
+/** The start of the oldest existing month, or of what lies before it outside any month; never later than the cutoff. */
 async function goneBefore(db: Db, environments: readonly Environment[], cutoff: Date): Promise<Date> {
   const [oldest] = await listMonths(db)
   const stray = await oldestStrayAt(db, environments)

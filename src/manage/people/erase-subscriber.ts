@@ -1,10 +1,12 @@
-// Privacy erase: the person is gone at once, and what is kept of them goes in the background, with a receipt.
+// Erasure: the person disappears at once, and their data is removed in the background, with a receipt.
+import { audit } from '../../commit/audited.ts'
 import { once } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { accepted } from '../../domain/answer.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Author } from '../../domain/operate/audit.ts'
 import type { Erasure, ErasureState } from '../../domain/people/erasure.ts'
 import { subscriberHash } from '../../domain/people/erasure.ts'
 import { conflict } from '../../domain/problem.ts'
@@ -22,8 +24,8 @@ import { unknownSubscriber } from './subscribers.ts'
 
 interface EraseCall {
   readonly subscriberId: string
-  /** The API key that asks for it. */
-  readonly keyId: string
+  /** Who asks for it. */
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -61,7 +63,7 @@ async function beginErase(tx: Tx, world: World, environment: Environment, call: 
     (await insertErasure(tx, environment, {
       id: world.newId(now),
       subscriberHash: hash,
-      requestedBy: call.keyId,
+      requestedBy: call.author.keyId,
       removed,
       now,
     }))
@@ -74,8 +76,28 @@ async function beginErase(tx: Tx, world: World, environment: Environment, call: 
   }
   const task = { id: begun._id, kind: 'erase', lane: fanOutLane, dueAt: now, state: { ...state } } as const
   await insertTasks(tx, environment, [task], now)
+  const erased = { erasureId: begun._id }
+  const after = { compared: erased, shown: erased }
+  await audit(tx, world, environment, call.author, { ...personNamed(hash), action: 'erase', after })
   return (await findErasure(tx, environment, begun._id)) ?? begun
 }
+
+/** Everything that is kept of a person is about to be handed out. */
+export async function auditExport(
+  db: Db,
+  world: World,
+  environment: Environment,
+  { subscriberId, author }: { subscriberId: string; author: Author },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const hash = subscriberHash(await ensureAddressKey(tx, world.sealer, environment), subscriberId)
+    const after = { compared: { exported: true }, shown: { exported: true } }
+    await audit(tx, world, environment, author, { ...personNamed(hash), action: 'export', after })
+  })
+}
+
+/** The log cannot forget, so it never knows: the same hash as on the receipt of an erasure. */
+const personNamed = (hash: Buffer) => ({ kind: 'subscriber', id: hash.toString('hex'), name: 'A subscriber' }) as const
 
 const isRunning = (running: Erasure | undefined) =>
   conflict('This subscriber is being erased already', running === undefined ? {} : { erasureId: running._id })

@@ -22,7 +22,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** What holds after a change of everything; `seen` is what the caller is answered. */
+/** The preferences after a change for all workflows; `seen` is what the caller gets back. */
 export async function changeGlobalPreferences<Body>(
   db: Db,
   world: World,
@@ -44,11 +44,11 @@ export interface WorkflowChangeCall {
   /** By internal id or identifier. */
   readonly workflowId: string
   readonly change: WorkflowChange
-  /** Where the caller named the workflow, for what is wrong with it. */
+  /** Where the caller named the workflow, for errors about it. */
   readonly field: string
 }
 
-/** All of them or none. `seen` is what the caller is answered, with the workflows in the order of the changes. */
+/** All of them or none. `seen` is what the caller gets back, with the workflows in the order of the changes. */
 export async function changeWorkflowPreferences<Body>(
   db: Db,
   world: World,
@@ -116,7 +116,7 @@ async function changed(
   return preferences
 }
 
-/** What waits longer outlives what is kept of its event. */
+/** What waits longer outlives the retention of its event. */
 function checkQuietUntil(until: string, now: Date): void {
   const aheadMs = Date.parse(until) - now.getTime()
   const field = 'doNotDisturbUntil'

@@ -84,7 +84,7 @@ export async function changeOnlineStatus(
   })
 }
 
-/** What the person could be reached by, and what they subscribed to, goes in the same transaction. */
+/** The person's channels and subscriptions are deleted in the same transaction. */
 export async function removeSubscriber(
   db: Db,
   world: World,

@@ -27,7 +27,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** What a caller says of an address. */
+/** What a caller states about an address. */
 export interface SuppressionInput {
   readonly channel: SuppressionChannel
   readonly address: string
@@ -55,7 +55,7 @@ export async function addSuppression(
   })
 }
 
-/** All or none: a list of which a part was refused would leave the caller to find out which. */
+/** All or none: a partly rejected list would leave the caller to find out which part. */
 export async function addSuppressions(
   db: Db,
   world: World,

@@ -119,7 +119,7 @@ async function insertMissing(
   for (let attempt = 1; missing.length > 0 && attempt <= insertTriesMax; attempt += 1) {
     const rows = missing.map(({ row }) => row)
     await insertSubscriptions(tx, environment, topic, rows, now)
-    // A statement of its own: with the insertion it would share a snapshot and miss what others have just committed.
+    // A separate statement: with the insertion it would share a snapshot and miss what others have just committed.
     const subscribers = missing.map(({ subscriber }) => subscriber)
     const found = await findSubscriptionsOf(tx, environment, topic, subscribers)
     for (const subscription of found) subscribed.set(subscription.subscriber.subscriberId, subscription)

@@ -57,7 +57,7 @@ export async function removeTopic(
   })
 }
 
-/** The topic with this key, made if there is none; it cannot be deleted before the transaction ends. */
+/** The topic with this key, created if there is none; it cannot be deleted before the transaction ends. */
 export async function ensureTopic(
   tx: Tx,
   world: World,

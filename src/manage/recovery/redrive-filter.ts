@@ -6,13 +6,16 @@ import type { Environment } from '../../domain/environment.ts'
 import { nearest } from '../../domain/nearest.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { invalid } from '../../domain/problem.ts'
-import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
+import { parameterTime, timestampMistake } from '../../domain/time/timestamp-parameter.ts'
 import { providerOf, providers } from '../../providers/registry.ts'
 import { findEventIds } from '../../store/events/events.ts'
 import { findSubscriberIds } from '../../store/people/subscribers.ts'
 import { findWorkflowsByIdentifier } from '../../store/workflows/workflows.ts'
 
-/** Throws 422 with every member that cannot be meant: a filter that fits nothing by a slip must not look like success. */
+/**
+ * Throws 422 with every field that cannot be meant: a filter that matches nothing because of a typo must not look like
+ * success.
+ */
 export async function boundsOf(db: Sql, environment: Environment, filter: RedriveFilter): Promise<RedriveBounds> {
   const errors: FieldErrors = {}
   const refuse = (field: string, message: string, value: unknown): void => {
@@ -72,10 +75,9 @@ function timestampIn(
   refuse: (field: string, message: string, value: unknown) => void,
 ): Date | undefined {
   if (text === undefined) return undefined
-  const at = timestampOfText(text)?.at
-  if (at !== undefined && at.getTime() >= 0) return at
-  refuse(field, `${field} must be an ISO 8601 timestamp since 1970, such as 2026-01-02T03:04:05.678Z`, text)
-  return undefined
+  const at = parameterTime(text)
+  if (at === undefined) refuse(field, timestampMistake(field), text)
+  return at
 }
 
 type Given<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> }

@@ -50,7 +50,7 @@ export async function cancelOne(
 ): Promise<Answer<NotificationCanceled>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const notification = await recoverableNotification(tx, environment, call.notificationId)
-    // Whoever redrives it, or calls the whole event off, waits.
+    // A redrive of it, or a cancellation of the whole event, waits.
     await lockEvents(tx, environment, [notification.eventId], 'update')
     const done = await cancelNotification(tx, world, environment, queue, { notification, by: keyId })
     if (done.canceled.length === 0) throw nothingLeft(call.notificationId, done)
@@ -107,7 +107,7 @@ export async function retractOne(
 
 const shownMessage = ({ id, channel }: SentMessage): ShownMessage => ({ _id: id, channel })
 
-/** So many pages are gone through before the caller is answered; the rest of a large audience follows. */
+/** This many pages are processed before the response; the rest of a large audience follows. */
 const pagesAtOnce = 4
 
 export async function retractEvent(

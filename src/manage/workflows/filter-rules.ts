@@ -1,4 +1,4 @@
-// The conditions of steps as callers send them: made into what is stored, and what is wrong with them.
+// The conditions of steps as callers send them: converted to what is stored, and what is wrong with them.
 import type { FieldFilterPart, FilterPart, StepFilter } from '../../domain/conditions/condition.ts'
 import { arrangedFilter } from '../../domain/conditions/condition.ts'
 import { isRange } from '../../domain/conditions/condition-comparison.ts'
@@ -40,7 +40,7 @@ const membersOf = {
   previousStep: ['step', 'stepType'],
 } as const satisfies Record<FilterPart['on'], readonly (keyof GivenFilterPart)[]>
 
-/** Each child with the members of its kind, where answers show it. Others are ignored, as everywhere. */
+/** Each child with the fields of its kind, as responses show it. Others are ignored, as everywhere. */
 export function filterOfGiven(given: GivenFilter): StepFilter {
   const { isNegated, type, value, children, moreChildren = [] } = given
   return arrangedFilter({ isNegated, type, value, children: [...children, ...moreChildren].map(partOfGiven) })
@@ -138,7 +138,7 @@ function addressMistakes(address: string): string[] {
   return mistake === undefined ? [] : [mistake]
 }
 
-/** Values are templates too; what those come to is known when they run. */
+/** Values are templates too; their results are known when they run. */
 function valueMistakes({ value, operator }: GivenFilterPart): string[] {
   if (typeof value !== 'string') return ['must be a string']
   const mistakes = templateMistakes({ type: 'in_app', subject: value }).map(({ message }) => message)

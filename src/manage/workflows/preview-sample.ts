@@ -1,4 +1,4 @@
-// What templates see in a preview: what the caller gives of it, filled up with what is made up.
+// The variables of templates in a preview: what the caller gives, completed with sample values.
 import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import { filledUp, sampleOfSchema, sampleOfVariables } from '../../domain/workflows/sample-payload.ts'
 import type { Translations } from '../../domain/workflows/translation.ts'
@@ -54,7 +54,7 @@ export function samplePayloadOf(
   return sampleOfVariables([...new Set([...variables, ...named])])
 }
 
-/** `person`: a stored subscriber, of whom nothing is made up. */
+/** `person`: a stored subscriber, for whom no sample values are used. */
 export function sampleOf(
   { definition }: WorkflowRow,
   step: NotificationStep,
@@ -107,7 +107,7 @@ function eventsIn(step: unknown): JsonObject[][] | undefined {
   return [events.map((event) => (event as { payload?: JsonObject } | null)?.payload ?? (event as JsonObject))]
 }
 
-/** An id alone, or with its data; what is neither says nothing, as no context can hold it. */
+/** An id alone, or with its data; anything else is ignored, as no context can have it. */
 function contextOf([type, given]: [string, unknown]): [string, { id: string; data: JsonObject }] {
   const { id, data } = isObject(given) ? given : { id: given, data: undefined }
   return [type, { id: typeof id === 'string' ? id : '', data: isObject(data) ? data : {} }]

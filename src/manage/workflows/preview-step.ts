@@ -1,4 +1,4 @@
-// What a step would say: decided and rendered as in a run, with a payload that is given or made up; nothing is sent.
+// The content of a step: decided and rendered as in a run, with a given or sample payload; nothing is sent.
 import type { Sql } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
 import { created } from '../../domain/answer.ts'
@@ -22,6 +22,7 @@ import {
   usesTranslations,
 } from '../../domain/workflows/translation.ts'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
+import { decideElsewhere, elsewhereOnly } from '../../render/elsewhere.ts'
 import { createRenderer } from '../../render/renderer.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StepInput } from '../../steps/step.ts'
@@ -70,7 +71,14 @@ export async function previewStep(
   const person = call.subscriberId === undefined ? undefined : await personCalled(db, environment, call.subscriberId)
   const sample = sampleOf(row, step, call.previewPayload ?? {}, person)
   const input = await inputOf(db, world, environment, row, step, sample)
-  const decision = stepOf(step.template.type).decide(input)
+  // What is not saved is not rendered in the turn of others.
+  const decision = await decideElsewhere({
+    threads: world.threads,
+    renderer: input.renderer,
+    first: call.controlValues ? elsewhereOnly : (input.renderer.small ?? input.renderer),
+    now: () => input.now,
+    decide: (renderer) => stepOf(step.template.type).decide({ ...input, renderer }),
+  })
   if (decision.kind === 'fail') throw refusal(decision, step, call.payloadPath ?? 'previewPayload.payload')
   const preview = previewOf(decision, step, mayUse(caller, 'full'))
   return created({ result: { type: step.template.type, preview }, previewPayloadExample: sample })
@@ -165,13 +173,13 @@ async function inputOf(
     integrations: [],
     scope: scopeOfSample(row, sample, translations),
     ...(layouts.length === 0 ? {} : { layouts: emailLayoutsOf(layouts) }),
-    // Of its own, so that nothing is kept of what is only tried.
+    // Separate, so that nothing is cached for a trial.
     renderer: createRenderer(() => now),
     templateKey: 'preview',
   }
 }
 
-/** The one that the step can be put into: what it names, or what stands in for that. */
+/** The layout that the step can use: the one it names, or its replacement. */
 async function layoutsFor(db: Sql, environment: Environment, { template }: NotificationStep): Promise<Layout[]> {
   const { layoutId } = template
   if (layoutId === null || layoutId === 'none') return []
@@ -187,7 +195,7 @@ async function translationsFor(db: Sql, environment: Environment, locale: unknow
   return translationsOf(rows.map(({ locale, texts }) => ({ locale, texts: flatTexts(texts).texts })))
 }
 
-/** What comes of the decision, in the words of the second face. Without secrets unless they are for the caller too. */
+/** The result of the decision, in the format of API v2. Without secrets unless the caller may see them. */
 function previewOf(
   decision: Exclude<Decision, { kind: 'fail' }>,
   stored: NotificationStep,

@@ -44,7 +44,7 @@ export async function putTranslation(
   call: Call & { texts: Readonly<Record<string, unknown>> },
 ): Promise<Answer<Translation>> {
   const locale = localeGiven(call.locale)
-  refuseMistakes(call.texts)
+  await refuseMistakes(call.texts)
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockTranslations(tx, environment)
     const known = await listLocales(tx, environment)
@@ -97,9 +97,9 @@ function localeGiven(locale: string): string {
   throw invalidField('locale', 'locale must be one such as `en`, `en-US` or `zh-Hant`', locale)
 }
 
-function refuseMistakes(given: Readonly<Record<string, unknown>>): void {
+async function refuseMistakes(given: Readonly<Record<string, unknown>>): Promise<void> {
   const { texts, mistakes } = flatTexts(given)
-  const found = mistakes.length > 0 ? mistakes : textMistakes(texts)
+  const found = mistakes.length > 0 ? mistakes : await textMistakes(texts)
   if (found.length === 0) return
   const errors: FieldErrors = {}
   for (const { key, message } of found) {

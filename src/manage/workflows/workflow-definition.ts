@@ -1,4 +1,4 @@
-// The definition of a workflow, from what a caller gives of it: whole and free of mistakes, or refused.
+// The definition of a workflow, from what a caller gives: complete and free of errors, or rejected.
 import { partsOf } from '../../domain/conditions/condition.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'
@@ -28,13 +28,13 @@ export interface WorkflowChange {
   readonly validatePayload?: boolean
   readonly isTranslationEnabled?: boolean
   readonly data?: Readonly<Record<string, unknown>> | null
-  /** Of the second api, beside the settings they come to. */
+  /** Of API v2, in addition to the settings derived from them. */
   readonly preferences?: GivenPreferences
   readonly notificationGroupId?: string
   readonly steps?: readonly GivenStep[]
 }
 
-/** What is not said of a workflow. */
+/** The defaults of a workflow. */
 const emptyDefinition: Omit<StoredDefinition, 'name'> = {
   description: '',
   tags: [],

@@ -1,4 +1,4 @@
-// A workflow as a document: what an author says of it, in a fixed order, without what belongs to one environment.
+// A workflow as a document: what an author writes, in a fixed order, without what belongs to one environment.
 import type { NotificationStep, StepTemplate, StepVariant, Workflow } from '../../domain/workflows/workflow.ts'
 
 export type Document = Readonly<Record<string, unknown>>

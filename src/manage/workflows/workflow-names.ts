@@ -1,4 +1,4 @@
-// What the steps of a workflow name that is kept elsewhere: layouts and feeds. Those that are not there are refused.
+// What the steps of a workflow refer to that is stored elsewhere: layouts and feeds. Missing ones are rejected.
 import type { Tx } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StepVariant, WorkflowDefinition } from '../../domain/workflows/workflow.ts'

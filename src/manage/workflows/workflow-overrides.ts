@@ -53,7 +53,9 @@ export async function createOverride(
     if (!(await insertOverride(tx, environment, { id, workflowId, tenantId, ...call.change, now }))) {
       throw conflict(`Tenant ${call.tenantId} already has an override of workflow ${call.workflowId}`)
     }
-    const made = await overrideNamed(tx, environment, { overrideId: id })
+    const made = await findOverride(tx, environment, { id })
+    // One of the two was deleted meanwhile: an override of it is not shown, and this one is not kept.
+    if (made === undefined) throw invalidField('workflowId', 'workflowId or tenantId was deleted', call.workflowId)
     await audit(tx, world, environment, call.author, {
       ...named(made),
       action: 'create',

@@ -1,12 +1,12 @@
-// What a step or a variant says that could not be done, or would be passed over in silence: found before it is stored.
+// What a step or a variant contains that could not be done, or would be silently ignored: found before it is stored.
 import type { RunnableStepType, StepTemplate, StepVariant } from '../../domain/workflows/workflow.ts'
 import { isPrivateHost } from '../../world/outbound/address-guard.ts'
 import type { GivenStep, GivenVariant, Mistake } from './workflow-steps.ts'
 
-/** What the second api says otherwise. */
+/** What API v2 expresses differently. */
 const laterMembers = ['controlValues'] as const
 
-/** Members that mean something to the caller and nothing to us. Others that are unknown are passed over, as everywhere. */
+/** Fields that mean something to the caller and nothing to us. Other unknown ones are ignored, as everywhere. */
 export function laterMistakes(steps: readonly GivenStep[]): Mistake[] {
   return steps.flatMap((step, place) => [
     ...laterMistakesOf(step, `steps.${place}`),

@@ -1,6 +1,11 @@
 // What a workflow must be before it is stored: every error in it, found at once and reported by its path.
 import { isDeepStrictEqual } from 'node:util'
-import { compilePayloadSchema, payloadSchemaBytesMax } from '../../commit/payload-schema.ts'
+import {
+  compilePayloadSchema,
+  payloadSchemaBytesMax,
+  payloadSchemaParts,
+  payloadSchemaPartsMax,
+} from '../../commit/payload-schema.ts'
 import { skipMistakes } from '../../domain/conditions/skip-mistakes.ts'
 import { customTexts } from '../../domain/delivery/custom-call.ts'
 import { nearest } from '../../domain/nearest.ts'
@@ -14,6 +19,7 @@ import type {
 } from '../../domain/workflows/workflow.ts'
 import { runnableStepTypes } from '../../domain/workflows/workflow.ts'
 import { templateMistakes } from '../../render/check.ts'
+import { workflowCodesMax } from '../../render/limits.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { foreignSettings, replyMistakes, settingsOf, templateContradictions } from './workflow-part-rules.ts'
@@ -44,7 +50,10 @@ export function refuseMistakes(mistakes: readonly Mistake[]): void {
   throw invalid(errors)
 }
 
-/** Mistakes in what is given beside the steps, and in the size of the whole. What was stored before is not judged again. */
+/**
+ * Errors in what is given apart from the steps, and in the size of the whole. What was stored before is not checked
+ * again.
+ */
 export function settingsMistakes(
   given: { name?: string; payloadSchema?: JsonObject | null; data?: JsonObject | null },
   definition: StoredDefinition,
@@ -66,6 +75,9 @@ const slowPattern =
 function payloadSchemaMistakes(schema: JsonObject): Mistake[] {
   const tooLarge = sizeMistakes('payloadSchema', schema, payloadSchemaBytesMax)
   if (tooLarge.length > 0) return tooLarge
+  if (payloadSchemaParts(schema) > payloadSchemaPartsMax) {
+    return [{ path: 'payloadSchema', message: `must be smaller: it may hold at most ${payloadSchemaPartsMax} schemas` }]
+  }
   const compiled = compilePayloadSchema(schema)
   if (compiled.ok) {
     return compiled.slowPatterns.map((path) => ({ path: `payloadSchema.${path}`, message: slowPattern }))
@@ -81,6 +93,11 @@ function sizeMistakes(path: string, value: unknown, bytesMax: number, what = 'it
 }
 
 export function stepMistakes(steps: readonly ArrangedStep[]): Mistake[] {
+  const codes = steps.reduce((sum, { step }) => sum + (JSON.stringify(step).match(/\{[{%]/g)?.length ?? 0), 0)
+  if (codes > workflowCodesMax) {
+    const message = `must hold fewer outputs and tags: at most ${workflowCodesMax} in all templates together`
+    return [{ path: 'steps', message }]
+  }
   return steps.flatMap(({ step, place }) => {
     const path = `steps.${place}`
     const typeMistake = typeMistakeOf(step.template.type)

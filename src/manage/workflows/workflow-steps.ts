@@ -43,7 +43,7 @@ export interface GivenMetadata {
   readonly timed?: Omit<TimedConfig, 'monthDays'> & { readonly monthDays?: readonly (string | number)[] }
 }
 
-/** A mistake anywhere in a workflow: the path of the member, and words that follow it. */
+/** An error anywhere in a workflow: the path of the field, and the message that follows it. */
 export interface Mistake {
   readonly path: string
   readonly message: string
@@ -112,7 +112,7 @@ function namesOf({ given, before }: Known): string[] {
   return [given._id, given.uuid, before?._id, before?.uuid].filter((name) => name !== undefined)
 }
 
-/** The places in the order of the chain that `_parentId` makes; the caller's order where no step names a parent. */
+/** The positions in the order of the chain that `_parentId` forms; the caller's order if no step names a parent. */
 function orderOf(known: readonly Known[]): { order: number[]; mistakes: Mistake[] } {
   const listed = known.map((_, place) => place)
   if (known.every(({ given }) => !given._parentId)) return { order: listed, mistakes: [] }
@@ -186,7 +186,7 @@ function templateOfGiven(given: GivenTemplate): StepTemplate {
   const layoutId = given.layoutId === undefined ? given._layoutId : given.layoutId
   const feedId = given.feedId === undefined ? given._feedId : given.feedId
   return {
-    // Whether there is such a type is asked by the rules, which see every step.
+    // Whether there is such a type is checked by the rules, which see every step.
     type: given.type as StepType,
     ...picked(given, ['contentType', 'subject', 'preheader', 'senderName', 'title', 'data', 'name']),
     ...picked(given, ['replyTo', 'disableOutputSanitization']),

@@ -1,4 +1,4 @@
-// The steps of a workflow as the second api sends them, made into steps of the one model; and the places of their mistakes.
+// The steps of a workflow as API v2 sends them, converted to the common model; and the paths of their errors.
 import { slugOf } from '../../domain/delivery/integration.ts'
 import type { Controls } from '../../domain/workflows/step-controls.ts'
 import {
@@ -50,7 +50,7 @@ function freeName({ name, type }: GivenStepV2, taken: ReadonlySet<string>): stri
 function stepOfV2({ _id, name, type, controlValues }: GivenStepV2, uuid: string, before?: NotificationStep): GivenStep {
   const kept = before === undefined ? {} : keptOf(before)
   const step = { ...kept, ...(_id === undefined ? {} : { _id }), uuid, name }
-  // Whether there is such a type is asked by the rules, which see every step.
+  // Whether there is such a type is checked by the rules, which see every step.
   if (!isControlled(type)) return { ...step, template: { type } }
   const { template, metadata, skip } = partsOfControls(type, controlValues ?? {})
   return {
@@ -80,7 +80,7 @@ const givenVariantOf = ({
   ...(metadata === undefined ? {} : { metadata: metadata as unknown as GivenMetadata }),
 })
 
-/** What the first api alone can say, as long as the second does not say otherwise. */
+/** What only API v1 can express, as long as v2 does not override it. */
 function keptTemplateOf(before: StepTemplate, now: Partial<StepTemplate>): Partial<StepTemplate> {
   const { feedId, variables, name, actor, cta } = before
   const isPicture = actor?.type === 'system_custom'
@@ -97,7 +97,7 @@ function keptTemplateOf(before: StepTemplate, now: Partial<StepTemplate>): Parti
   }
 }
 
-/** What the mapping would pass over in silence. */
+/** What the mapping would silently ignore. */
 function controlMistakes({ type, controlValues }: GivenStepV2, place: number): Mistake[] {
   if (!isControlled(type) || !controlValues) return []
   const path = `steps.${place}.controlValues`

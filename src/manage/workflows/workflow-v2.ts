@@ -6,6 +6,7 @@ import { noContent } from '../../domain/answer.ts'
 import type { Caller, Environment } from '../../domain/environment.ts'
 import type { GivenPreferences } from '../../domain/preferences/workflow-preferences.ts'
 import { settingsOfPreferences } from '../../domain/preferences/workflow-preferences.ts'
+import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import { idOfSlug } from '../../domain/workflows/slug.ts'
 import type { Severity } from '../../domain/workflows/workflow.ts'
 import type { WorkflowV2 } from '../../domain/workflows/workflow-v2.ts'
@@ -93,7 +94,7 @@ export async function removeWorkflowV2(
   })
 }
 
-/** By id, identifier or slug; what is found by none of them is named as it was given. */
+/** By id, identifier or slug; what is found by none of them is shown as it was given. */
 async function idOf(db: Sql, environment: Environment, name: string): Promise<string> {
   const slugged = idOfSlug('wf', name)
   if (slugged === undefined) return name
@@ -104,18 +105,23 @@ async function idOf(db: Sql, environment: Environment, name: string): Promise<st
 const secondApi: WorkflowApi<WorkflowV2> = {
   origin: 'v2',
   pathOf: (path) => path.replace(/^(steps\.\d+)\.template\.layoutId$/, '$1.controlValues.layoutId'),
-  answerOf: async (tx, environment, id) => {
+  answerOf: async (tx, caller, id) => {
+    const { environment } = caller
     const row = await findWorkflow(tx, environment, id)
     if (row === undefined) throw new Error('A workflow was lost while it was locked')
     const [triggered, integrationStatuses] = [
       await findTriggeredAt(tx, environment, [row.id]),
       await listIntegrationStatuses(tx, environment),
     ]
-    return workflowV2Of({ ...row, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)
+    const shown = { ...row, definition: shownTo(caller, row.definition) }
+    return workflowV2Of({ ...shown, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)
   },
 }
 
-/** The members that the schema has checked: what else a body holds is ignored, and must not be taken for the first api's. */
+/**
+ * The fields that the schema has checked: other fields of a body are ignored, and must not be mistaken for those of API
+ * v1.
+ */
 const saidMembers = ['description', 'tags', 'payloadSchema', 'validatePayload', 'isTranslationEnabled'] as const
 
 function saidOf(given: WorkflowV2Change): Pick<WorkflowChange, (typeof saidMembers)[number]> {

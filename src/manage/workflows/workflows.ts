@@ -7,10 +7,12 @@ import { created, ok } from '../../domain/answer.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { slugOf } from '../../domain/delivery/integration.ts'
 import type { Caller, Environment } from '../../domain/environment.ts'
+import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import { recordOfWorkflow } from '../../domain/operate/audit-records.ts'
 import { invalidField } from '../../domain/problem.ts'
-import type { Workflow, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
+import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts'
+import type { NotificationStep, Workflow, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
 import type { StoredDefinition, WorkflowRow } from '../../store/workflows/workflows.ts'
@@ -37,12 +39,12 @@ export interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** A way to author workflows: who is said to have made them, and how they are answered. */
+/** A way to author workflows: who is recorded as the author, and how they are returned. */
 export interface WorkflowApi<Body> {
   readonly origin: WorkflowOrigin
-  /** Where it has what the first api has at a path; the same place by default. */
+  /** Where it has what API v1 has at a path; the same path by default. */
   readonly pathOf?: (path: string) => string
-  answerOf(tx: Tx, environment: Environment, id: string): Promise<Body>
+  answerOf(tx: Tx, caller: Caller, id: string): Promise<Body>
 }
 
 /** What is no part of the definition. */
@@ -69,6 +71,7 @@ export async function createBy<Body>(
   const given = call.workflow
   const now = world.now()
   const definition = definitionOf(() => world.newId(now))
+  throwIfStruckOut(caller, definition.steps)
   return once(db, world, environment, call.idempotency, async (tx) => {
     await refuseOneMore(tx, environment)
     await refuseUnknownNames(tx, environment, definition, api.pathOf)
@@ -99,7 +102,7 @@ export async function createBy<Body>(
       action: 'create',
       after,
     })
-    return created(await api.answerOf(tx, environment, id))
+    return created(await api.answerOf(tx, caller, id))
   })
 }
 
@@ -165,10 +168,11 @@ export async function changeBy<Body>(
   api: WorkflowApi<Body>,
   db: Db,
   world: World,
-  { environment }: Caller,
+  caller: Caller,
   call: Call & { id: string; workflow: Setting },
   definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
 ): Promise<Answer<Body>> {
+  const { environment } = caller
   const given = call.workflow
   const identifier = identifierOf(given)
   return once(db, world, environment, call.idempotency, async (tx) => {
@@ -181,7 +185,8 @@ export async function changeBy<Body>(
         ? stored.group_id
         : (await groupFor(tx, world, environment, given.notificationGroupId))._id
     const definition = definitionOf(stored, () => world.newId(now))
-    // What was stored before is not judged again.
+    throwIfStruckOut(caller, definition.steps)
+    // What was stored before is not checked again.
     if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
       await refuseUnknownNames(tx, environment, definition, api.pathOf)
     }
@@ -201,7 +206,7 @@ export async function changeBy<Body>(
       before: recordOfWorkflow({ ...stored, groupId: stored.group_id }),
       after: recordOfWorkflow(wanted),
     })
-    return ok(await api.answerOf(tx, environment, stored.id))
+    return ok(await api.answerOf(tx, caller, stored.id))
   })
 }
 
@@ -255,12 +260,26 @@ async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
 
 const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }
 
-async function answerOf(tx: Tx, environment: Environment, id: string): Promise<Workflow> {
+async function answerOf(tx: Tx, caller: Caller, id: string): Promise<Workflow> {
+  const { environment } = caller
   const [row, integrationStatuses] = [
     await findWorkflow(tx, environment, id),
     await listIntegrationStatuses(tx, environment),
   ]
   if (row === undefined) throw new Error('A workflow was lost while it was locked')
   const workflow = workflowOf(environment, row)
-  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, integrationStatuses) }
+  const status = integrationStatusOf(workflow.steps, integrationStatuses)
+  return shownTo(caller, { ...workflow, workflowIntegrationStatus: status })
+}
+
+/** Whoever reads `[redacted]` and saves it again would lose what it stands for, and must not be able to send that elsewhere. */
+function throwIfStruckOut(caller: Caller, steps: readonly NotificationStep[]): void {
+  if (mayUse(caller, 'full')) return
+  const place = steps.findIndex(holdsStruckOut)
+  if (place === -1) return
+  const path = `steps.${place}`
+  throw invalidField(
+    path,
+    `${path} says [redacted] where a secret stood: give the value itself, or use a key with the scope "full"`,
+  )
 }

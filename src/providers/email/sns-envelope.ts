@@ -1,6 +1,7 @@
 // Amazon SNS: the envelope in which Amazon posts events, and whether Amazon signed it.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
 import { verify, X509Certificate } from 'node:crypto'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { World } from '../../world/world.ts'
 import { carriesKey } from '../inbound/inbound.ts'
 import { isShort, jsonOf } from '../inbound/inbound-body.ts'
@@ -89,14 +90,13 @@ const certificates = new WeakMap<World, Map<string, X509Certificate>>()
 
 async function certificateAt(url: string, world: World): Promise<X509Certificate | undefined> {
   if (!isOfSns(url) || !certificatePath.test(new URL(url).pathname)) return undefined
-  const known = certificates.get(world) ?? new Map<string, X509Certificate>()
+  const known = certificates.get(world) ?? new BoundedMap<string, X509Certificate>(certificatesMax)
   certificates.set(world, known)
   const kept = known.get(url)
   if (kept !== undefined) return kept
   const { status, body } = await world.fetch({ url, method: 'GET', headers: {} }, { timeoutMs: fetchTimeoutMs })
   if (status !== 200) return undefined
   const certificate = new X509Certificate(body)
-  if (known.size >= certificatesMax) known.clear()
   known.set(url, certificate)
   return certificate
 }

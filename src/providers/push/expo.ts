@@ -5,6 +5,7 @@ import { busy, refused, unsure } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/messages/outbound-message.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { ofVisibleAscii, secret } from '../form.ts'
@@ -27,7 +28,7 @@ const checkTimeoutMs = 10_000
 const sendMsMin = 1_000
 const recipientMembers = ['to']
 /** No message has it, so asking for its receipt shows no more than whether we may ask. */
-const nobodysReceipt = '00000000-0000-0000-0000-000000000000'
+const nobodysReceipt = nilId
 
 export const expo = provider({
   id: 'expo',

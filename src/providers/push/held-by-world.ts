@@ -1,4 +1,5 @@
 // What is made once for an account and used by all that send with it: kept by world, so that nothing outlives it.
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { originOf } from '../../world/outbound/may-leave.ts'
 import type { World } from '../../world/world.ts'
 
@@ -17,19 +18,16 @@ export function heldByWorld<Value extends object>(): <Mistake extends { readonly
   const worlds = new WeakMap<World, Map<string, Value>>()
   return (world, key, make) => {
     const origin = originOf(world)
-    const held = worlds.get(origin) ?? new Map<string, Value>()
+    const held = worlds.get(origin) ?? new BoundedMap<string, Value>(heldMax)
     worlds.set(origin, held)
     const known = held.get(key)
     if (known !== undefined) {
       // Last in line again: the first is the one that was not used for longest.
-      held.delete(key)
       held.set(key, known)
       return known
     }
     const made = make()
     if ('mistake' in made) return made
-    const [oldest] = held.keys()
-    if (held.size >= heldMax && oldest !== undefined) held.delete(oldest)
     held.set(key, made as Value)
     return made
   }

@@ -22,12 +22,12 @@ export async function findByTransactions(
   return findOfEvents(db, environment, filter, slice, { eventIds: [...eventIds.values()], fit: false })
 }
 
-/** Each round asks for so many times more events than the one before. */
+/** Each round requests this many times more events than the previous one. */
 const growth = 8
 
 /**
- * The newest events that fit, and their notifications. An event that became notifications at all gives at least one, so as
- * many events as rows are enough, unless more is asked of a notification than of its event: then more events are asked for.
+ * The newest matching events, and their notifications. An event with notifications has at least one, so as many events
+ * as rows are enough, unless the filter applies to notifications: then more events are requested.
  */
 export async function findByEvents(
   db: Sql,
@@ -46,7 +46,10 @@ export async function findByEvents(
 /** More than a node can accept in a millisecond. */
 const eventsOfTimestampMax = 10_000
 
-/** Events of one millisecond have notifications in another order than their own, so those of the last one come whole. */
+/**
+ * Events of one millisecond have notifications in a different order, so those of the last millisecond are read
+ * completely.
+ */
 async function newestEvents(
   db: Sql,
   environment: Environment,

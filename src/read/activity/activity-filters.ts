@@ -1,8 +1,9 @@
-// The filters of the activity list: what is asked, as conditions on notifications and on the events they come from.
+// The filters of the activity list, as conditions on notifications and on their events.
 import type { Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { badRequest } from '../../domain/problem.ts'
 import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -117,17 +118,16 @@ export function inTime(filter: ActivityFilter, id: Statement): Statement {
   ])
 }
 
-/** The smallest and the largest id there can be. */
-export const idMin = '00000000-0000-0000-0000-000000000000'
+/** The largest id there can be. */
 export const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * The rows of one key, newest first. Said as a range of (key, id), so that only the index of both gives the order: where a
- * few keys have most of the rows, the planner would expect a rare one to be met soon in a walk over all of them.
+ * The rows of one key, newest first. Written as a range of (key, id), so that only the index of both gives the order:
+ * if a few keys have most of the rows, the planner would expect to find a rare one soon while walking over all of them.
  */
 export function newestOfKey(filter: ActivityFilter, { key, value, id, limit, order }: KeyOfRows): Statement {
   const to = filter.to === undefined ? sql`<= (${value}, ${idMax}::uuid)` : sql`< (${value}, ${filter.to}::uuid)`
-  return sql`(${key}, ${id}) >= (${value}, ${filter.from ?? idMin}::uuid) and (${key}, ${id}) ${to}
+  return sql`(${key}, ${id}) >= (${value}, ${filter.from ?? nilId}::uuid) and (${key}, ${id}) ${to}
     and ${inTime(filter, id)} order by ${order ?? sql`${key} desc`}, ${id} desc limit ${limit}`
 }
 
@@ -140,7 +140,7 @@ interface KeyOfRows {
   readonly order?: Statement
 }
 
-/** Of an event `e`; undefined when nothing is asked of it. */
+/** For an event `e`; undefined if there is no condition on it. */
 export function eventCondition(filter: ActivityFilter): Statement | undefined {
   const { severities, contextKeys, topicKey } = filter
   const conditions = [
@@ -160,7 +160,7 @@ function contextCondition(keys: readonly string[] | null): Statement {
   return keys === null ? sql`e.context_keys is null` : sql`e.context_keys = ${keys}::text[]`
 }
 
-/** Of a version `v`; undefined when nothing is asked of it. */
+/** For a version `v`; undefined if there is no condition on it. */
 export function versionCondition(filter: ActivityFilter): Statement | undefined {
   const { workflowIds, channels } = filter
   const conditions = [
@@ -185,8 +185,8 @@ export function peopleParts(people: PeopleFilter): Contains[] {
 }
 
 /**
- * Everything that is asked of a notification's event, version and subscriber, each looked up by its key: after `from …`.
- * `but` leaves out what the way to the notification already answers.
+ * All conditions on a notification's event, version and subscriber, each looked up by its key: after `from …`. `but`
+ * leaves out what the way to the notification already ensures.
  */
 export function lookups(
   environment: Environment,

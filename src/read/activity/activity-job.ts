@@ -1,6 +1,6 @@
-// A job as the activity shows it: its step, what was set for it, how far it has come, and who sends for it.
+// A job as the activity shows it: its step, its settings, its progress, and its provider.
 import type { Channel, IntegrationStatus } from '../../domain/delivery/integration.ts'
-import { channels } from '../../domain/delivery/integration.ts'
+import { isChannel } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import type {
   ActivityDigest,
@@ -27,7 +27,7 @@ export interface JobFacts {
   readonly step: NotificationStep
   /** The same as callers see it. */
   readonly shown: ActivityStep
-  /** Absent while its turn has not come. */
+  /** Absent while it has not started. */
   readonly row: JobRow | undefined
   readonly event: Pick<ActivityRow, 'payload' | 'overrides' | 'is_test'>
   readonly createdAt: string
@@ -121,8 +121,6 @@ function wouldBeProvider(type: StepType, integrationStatuses: readonly Integrati
   const active = integrationStatuses.filter((standing) => standing.channel === type && standing.active)
   return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
 }
-
-const isChannel = (type: StepType): type is Channel => (channels as readonly string[]).includes(type)
 
 /** What stands there when a channel has no active integration: the interface's own, or the name of none in particular. */
 const withoutIntegration: Readonly<Record<Channel, string>> = {

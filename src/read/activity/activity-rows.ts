@@ -32,7 +32,7 @@ export interface ActivityRow extends NotificationRow {
   readonly is_test: boolean
   /** Who made the workflow last. */
   readonly origin: WorkflowOrigin
-  /** The subscriber as callers name it; null where it is gone without a trace. */
+  /** The subscriber as callers name it; null if it is gone without a trace. */
   readonly recipient_id: string | null
   readonly first_name: string | null
   readonly last_name: string | null

@@ -12,11 +12,11 @@ import type { ActivityRow, Slice } from './activity-rows.ts'
 import { completed, depthOf, notificationColumns, ordered } from './activity-rows.ts'
 
 /**
- * Where no index gives the newest first, and where no filter is known to be narrow, this many of the newest notifications
- * are looked at first: what is common is found among them, and what is rare by its index.
+ * If no index gives the newest first, and no filter is known to be selective, this many of the newest notifications are
+ * examined first: common matches are found among them, and rare ones by their index.
  */
 const walkedFirst = 2_000
-/** Of people fewer: each costs a look at its address, and what more than one in a hundred have is among these. */
+/** Fewer for people: each costs a lookup of its address, and what more than one in a hundred have is among these. */
 const walkedForPeople = 1_000
 /** A filter that fewer rows fit is narrow: all of them can be looked at. */
 const narrowMax = 1_000
@@ -79,7 +79,7 @@ async function narrowest(
   filter: ActivityFilter,
   ways: readonly Way[],
 ): Promise<Way | undefined> {
-  // Addresses are looked up only when nothing else will do.
+  // Addresses are looked up only if nothing else will do.
   const counted = ways.filter((way) => way !== 'people' || isInOrder(way, filter))
   const sizes = counted.map(
     (way) =>

@@ -1,4 +1,4 @@
-// The activity: what was triggered and what became of it, for each subscriber.
+// The activity: what was triggered and what happened, for each subscriber.
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
@@ -31,7 +31,7 @@ import { completed, notificationColumns } from './activity-rows.ts'
 import { findNotifications } from './activity-search.ts'
 import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
-/** A job with what it said. */
+/** A job with its messages. */
 export interface DetailedJob extends ActivityJob {
   readonly messages: readonly Message[]
 }
@@ -124,7 +124,7 @@ async function findMessages(
   )
 }
 
-/** One a device token, of which a subscriber has at most so many at a provider. */
+/** One per device token, of which a subscriber has a limited number at a provider. */
 const messagesPerJobMax = 1_000
 
 /** Undefined in the short time in which an old event's partition has been dropped and its notifications' has not. */

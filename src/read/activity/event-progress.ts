@@ -1,4 +1,4 @@
-// How far an event has come: whether its recipients are all found, and what became of their notifications.
+// The progress of an event: whether its recipients are all resolved, and the results of their notifications.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'

@@ -13,7 +13,7 @@ export interface DetailedJob {
   readonly created_at: Date
 }
 
-/** Oldest first. That a job was queued is said by its row alone. `isTest`: all of them are those of a test. */
+/** Oldest first. That a job was queued follows from its row. `isTest`: all of them belong to a test. */
 export function executionDetailsOf(job: DetailedJob, type: StepType, isTest = false): ExecutionDetail[] {
   const queued: StoredDetail = { code: 'queued', at: job.created_at.toISOString() }
   const details = wasQueued(job, type) ? [queued, ...job.details] : job.details

@@ -1,4 +1,4 @@
-// Workflow versions by id, for pages that show what was pinned to them: kept up to a bound, as they never change.
+// Workflow versions by id, for pages that show what was pinned to them: cached up to a limit, as they never change.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ActivityStep } from '../../domain/insight/activity.ts'

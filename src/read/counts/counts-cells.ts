@@ -1,4 +1,4 @@
-// Counts as they are added up: what was folded and what was not yet, in one statement, so that each is seen once.
+// Counts added up: folded and unfolded ones in one statement, so that each is seen once.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -27,7 +27,7 @@ export const groupColumns: Readonly<Record<CountGroup, Statement>> = {
   outcome: sql`outcome`,
 }
 
-/** Refuses what can never be counted: a group or a value that the measure does not have. */
+/** Rejects what can never be counted: a group or a value that the measure does not have. */
 export function checkFilters(
   what: string,
   facts: MeasureFacts,
@@ -118,8 +118,8 @@ function fresh(environment: Environment, cells: Cells): Statement {
 }
 
 /**
- * A `from` clause of cells `c` by the columns given, of the whole time, with their `count`. Each part is added up by itself:
- * what runs through a union is paid for once more.
+ * A `from` clause of cells `c` by the columns given, of the whole time, with their `count`. Each part is added up
+ * separately: what runs through a union is paid for once more.
  */
 export function cellsOf(environment: Environment, cells: Cells, columns: readonly Statement[]): Statement {
   const by = byOf(columns)

@@ -1,4 +1,4 @@
-// What waits in the queues of one environment: how much and for how long, by lane, and what was given up.
+// What waits in the queues of one environment: how much and for how long, by lane, and what was buried.
 import type { Clock } from '../../db/clock.ts'
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'

@@ -1,8 +1,9 @@
-// The time that counts are asked for: widened to whole steps, cut into them, and found where it can be added up cheapest.
+// The range of a counts query: widened to whole steps, divided into them, and mapped to the grain that is cheapest to
+// add up.
 import type { CountGrain } from '../../domain/insight/counts.ts'
 import { countGrains, dayMs, hourMs, keptMs, minuteMs } from '../../domain/insight/counts.ts'
 import { invalidField } from '../../domain/problem.ts'
-import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
+import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
 import { firstTimestampAt, usableZone, wallTimeAt } from '../../domain/time/zone.ts'
 
 export interface AskedTime {
@@ -69,7 +70,7 @@ export function steppedTime(asked: AskedSteps, now: Date): SteppedTime {
   return { from, to, step, zone, grain, pieces: [{ grain, from, to }], starts: bounds.slice(0, -1) }
 }
 
-/** The time as a whole, to the minute where it is short and to the hour where it is long. */
+/** The range as a whole, to the minute if it is short and to the hour if it is long. */
 export function wholeTime(asked: AskedTime, now: Date): CountTime {
   const { fromMs, toMs } = askedTime(asked, now)
   const grain = stepFor(fromMs, toMs, now) === 'minute' ? 'minute' : 'hour'
@@ -103,13 +104,7 @@ function askedTime(asked: AskedTime, now: Date): { fromMs: number; toMs: number 
   return { fromMs, toMs }
 }
 
-function timestampOf(field: string, text: string): number {
-  const at = timestampOfText(text)?.at
-  if (at === undefined) {
-    throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
-  }
-  return at.getTime()
-}
+const timestampOf = (field: string, text: string): number => timestampParameter(field, text).getTime()
 
 /** What is no longer kept must not look as if nothing had happened. */
 function refuseGone(fromMs: number, now: Date, grain: CountGrain): void {

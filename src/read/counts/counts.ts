@@ -1,4 +1,5 @@
-// Counts over time, times to deliver, and what failed most: read from what the worker counted, never from what it wrote.
+// Counts over time, delivery times, and the most frequent failures: read from what the worker counted, never from what
+// it wrote.
 
 import type { Sql, Statement } from '../../db/sql.ts'
 import { listed, sql } from '../../db/sql.ts'
@@ -161,7 +162,7 @@ export const failuresListedMax = 100
 
 const failureColumns = [sql`code`, sql`reason`, sql`channel`, sql`provider_id`, sql`outcome`]
 
-/** What went wrong most often, by what it was and who was asked. */
+/** The most frequent failures, by cause and provider. */
 export async function readFailures(db: Sql, environment: Environment, question: FailuresQuestion, now: Date) {
   checkFilters('failures', failureFacts, question)
   const time = wholeTime(question, now)

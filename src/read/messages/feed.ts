@@ -3,6 +3,7 @@ import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, json, prepared, sql, unseen } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { FeedItem } from '../../domain/messages/message-views.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { inFeeds } from '../../store/messages/feeds.ts'
 import type { MessageEvent, MessageOrigins } from '../../store/messages/origins.ts'
 import { findAvatars } from '../../store/messages/origins.ts'
@@ -12,7 +13,7 @@ import type { FeedRecipient } from '../../store/messages/views.ts'
 import { feedItemOf } from '../../store/messages/views.ts'
 import { rowNamed } from '../../store/people/subscribers.ts'
 import { feedNames } from '../../store/workflows/feeds.ts'
-import { idMax, idMin } from '../activity/activity-filters.ts'
+import { idMax } from '../activity/activity-filters.ts'
 import type { PinnedVersions } from '../activity/pinned-versions.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { cappedAt, countMax, offsetPage, pageOf } from '../page/offset-page.ts'
@@ -70,7 +71,7 @@ export async function feedCount(
   return row?.count
 }
 
-/** A message, its event, and what is the same on every row: whose it is, and how many there are. */
+/** A message, its event, and what is the same on every row: its subscriber, and the total. */
 interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber_id'> {
   readonly recipient_id: string
   readonly recipient: string
@@ -84,8 +85,8 @@ interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber
 }
 
 /**
- * All in one trip. Each part is looked up by the key that the part before it gives; what is counted, is counted once and
- * not again for every row.
+ * All in one round trip. Each part is looked up by a key of the previous part; the count is computed once and not again
+ * for every row.
  */
 function pageStatement(environment: Environment, subscriberId: string, query: FeedQuery): Statement {
   const rows = sql`select m.* ${inFeed(environment, query)} and ${newestFirst(query)}`
@@ -105,7 +106,7 @@ function pageStatement(environment: Environment, subscriberId: string, query: Fe
   )
 }
 
-/** Prepared where the text is one of a few. What a payload must contain decides how it is best looked for. */
+/** Prepared if the text is one of a few. The payload filter decides how it is best searched. */
 function named(name: string | undefined, filter: FeedFilter & { payload?: unknown }, statement: Statement): Statement {
   if (name === undefined || filter.payload !== undefined || filter.feedIds !== undefined) return statement
   const marks = (['read', 'seen'] as const).map((mark) =>
@@ -141,7 +142,7 @@ function newestFirst({ read, seen, page }: FeedQuery): Statement {
   const order = isOpen ? sql`m.subscriber_id desc` : sql`m.subscriber_id desc, m.channel desc`
   const few = page === 0 ? sql`m.subscriber_id >= s.id and m.subscriber_id <= s.id` : sql`true`
   return sql`${few}
-    and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${idMin}::uuid)
+    and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${nilId}::uuid)
     and (${key}, m.created_at, m.id) <= (${value}, 'infinity'::timestamptz, ${idMax}::uuid)
     order by ${order}, m.created_at desc, m.id desc`
 }
@@ -173,7 +174,7 @@ async function originsOf(
   }
 }
 
-/** A step may name its feed by id or by identifier, and so may whoever asks. */
+/** A step may name its feed by id or by identifier, and so may the caller. */
 async function withFeedNames<Filter extends FeedFilter>(
   db: Sql,
   environment: Environment,

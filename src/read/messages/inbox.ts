@@ -5,6 +5,7 @@ import type { Reader } from '../../domain/messages/inbox.ts'
 import { inboxCountMax } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import type { InboxNotification } from '../../domain/messages/message-views.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { badRequest } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { inContexts, isOpenOnly, matchesFilter } from '../../store/messages/inbox.ts'
@@ -13,7 +14,7 @@ import type { MessageRow } from '../../store/messages/rows.ts'
 import { isInFeed, isListed, messageColumns } from '../../store/messages/rows.ts'
 import { inboxNotificationOf } from '../../store/messages/views.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
-import { idMax, idMin } from '../activity/activity-filters.ts'
+import { idMax } from '../activity/activity-filters.ts'
 
 export interface InboxQuery {
   readonly filter: InboxFilter
@@ -50,7 +51,7 @@ interface Place {
   readonly created_at: Date
 }
 
-/** Also of one that was deleted since: the page goes on from where it stood. */
+/** Even if it was deleted since: the page continues from its position. */
 async function placeOf(db: Sql, { environment, id }: Reader, after: string): Promise<Place> {
   const found = isUuid(after)
     ? await db.row<Place>(sql`
@@ -77,7 +78,7 @@ function pageStatement(reader: Reader, { filter, limit, offset }: InboxQuery, af
     where m.environment_id = ${environment.id} and m.channel = 'in_app' and ${isListed} and ${inContexts(contextKeys)}
       and ${isOpen ? isOpenInFeed : sql`true`} and ${matchesFilter(environment, filter)}
       and m.subscriber_id >= ${id} and m.subscriber_id <= ${id}
-      and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${idMin}::uuid)
+      and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${nilId}::uuid)
       and (${key}, m.created_at, m.id) ${end}
     order by ${order}, m.created_at desc, m.id desc
     offset ${after === undefined ? offset : 0} limit ${limit + 1}`
@@ -86,10 +87,10 @@ function pageStatement(reader: Reader, { filter, limit, offset }: InboxQuery, af
 /** The words of the index of open messages. */
 const isOpenInFeed = sql`${isInFeed} and not (m.read and m.seen)`
 
-/** Of one inbox a count looks at so many at the most: a bell that says 100 need not know how many more there are. */
+/** A count examines at most this many of one inbox: a bell that says 100 need not know how many more there are. */
 const lookedAtMax = 10_000
 
-/** For each filter how many there are, at most 100, in one statement: what is open is walked once, by its index alone. */
+/** The number for each filter, at most 100, in one statement: open ones are walked once, by their index alone. */
 export async function inboxCounts(db: Sql, reader: Reader, filters: readonly InboxFilter[]): Promise<number[]> {
   if (filters.length === 0) return []
   const row = await db.row<{ counts: number[] }>(countStatement(reader, filters))

@@ -1,4 +1,4 @@
-// Which messages are on a page of the list: the shortest way to them, by what was asked for.
+// Which messages are on a page of the list: the shortest way to them, depending on the filters.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
@@ -37,7 +37,9 @@ export interface PageOf {
  * broadcast to a million by the time of each message would mean reading them all for every page.
  */
 const sortedPeopleMax = 10_000
-/** More than the people above can have. It keeps the planner from joining, which reads whole tables where it guesses wrong. */
+/**
+ * More than the people above can have. It keeps the planner from joining, which reads whole tables if it guesses wrong.
+ */
 const sortedMessagesMax = 1_000_000
 
 /** The page itself, newest first. */
@@ -50,7 +52,7 @@ export async function findMessagePage(
   const byId = (filter.events ?? []).reduce((sum, event) => sum + event.notified, 0) > sortedPeopleMax
   const order = byId ? sql`p.id desc` : sql`p.created_at desc, p.id desc`
   const places = placesOf(environment, filter, { reach: page.offset + page.limit, byId })
-  // The places come from an index alone; only the page's own rows are read whole.
+  // The positions come from an index alone; only the page's own rows are read completely.
   return db.rows<MessageRow>(sql`
     with page as materialized (
       select p.created_at, p.id from (${places}) as p order by ${order} offset ${page.offset} limit ${page.limit})
@@ -74,7 +76,7 @@ export async function countMessages(
   )
 }
 
-/** Creation and id of what could be on the page: each way in gives its nearest `reach`. */
+/** Creation time and id of the candidates for the page: each way returns its nearest `reach`. */
 function placesOf(environment: Environment, filter: MessageFilter, walk: { reach: number; byId: boolean }): Statement {
   const { events, channel, ...rest } = filter
   if (events !== undefined) return placesOfEvents(environment, { ...filter, events }, walk)

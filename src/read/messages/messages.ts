@@ -36,7 +36,7 @@ export interface MessagesQuery {
   readonly limit: number
 }
 
-/** A page is one answer in memory. Larger ones come from payloads and workflows near their own limits. */
+/** A page is one response in memory. Larger ones come from payloads and workflows near their own limits. */
 const pageBytesMax = 64 * 1024 * 1024
 /** Pages of no more than this are bounded well enough by the limits of payloads and workflows: weighing costs as much as writing. */
 const unweighedMax = 100

@@ -84,7 +84,7 @@ export async function findOutboxMessage(
   }
 }
 
-/** Where neither the message nor the account says who it is from: a name that no mail ever comes from (RFC 2606). */
+/** If neither the message nor the account has a sender: a name that no mail ever comes from (RFC 2606). */
 const fallbackSender = 'no-reply@outbox.invalid'
 
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
@@ -99,7 +99,7 @@ export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: str
       : await findAttachments(db, environment, { eventId: event.id, channel: 'email' })
   const whole = { ...message, from: message.from ?? fallbackSender, attachments: files.map(attachmentOf) }
   const ready = prepared(whole, {})
-  // What a vendor would refuse can be looked at all the same.
+  // What a vendor would reject can be viewed nevertheless.
   return composed('kind' in ready ? whole : { ...ready, from: whole.from }, row.outbox_at)
 }
 
@@ -131,7 +131,7 @@ async function findCaptured(db: Sql, sealer: Sealer, caller: Caller, id: string)
   return { row, event, message: seesAddresses(caller) ? whole : outboundWithoutAddresses(whole) }
 }
 
-/** As the account would have sent it, where the message names no sender of its own. */
+/** As the account would have sent it, if the message has no sender of its own. */
 function withSender(message: OutboundMessage, integration: Integration | undefined): OutboundMessage {
   const { from = '', senderName = '' } = integration?.credentials ?? {}
   if ('html' in message) {

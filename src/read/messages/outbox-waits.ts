@@ -34,7 +34,7 @@ const arrivalsMax = 1_000
 interface Waiter {
   readonly filter: OutboxFilter
   readonly untilMs: number
-  /** Not looked for yet: what came before it counts too. */
+  /** Not searched yet: earlier messages count too. */
   isNew: boolean
   end(found: boolean): void
   fail(error: unknown): void
@@ -136,7 +136,7 @@ function refuseOneMore(watches: ReadonlyMap<string, Watch>, environment: Environ
   if (all >= waitersMax) throw new Problem(503, 'Too many requests are waiting; please try again', { headers })
 }
 
-/** Looks whether anything came; only then, and for those who are new, for what each waits for. */
+/** Checks whether anything arrived; only then, and for new waiters, for what each waits for. */
 async function look(db: Db, watch: Watch): Promise<void> {
   const { environment, waiters } = watch
   const since = watch.newestAt && new Date(watch.newestAt.getTime() - lateMs)
@@ -156,7 +156,7 @@ async function look(db: Db, watch: Watch): Promise<void> {
   }
 }
 
-/** What came before was looked at before. */
+/** Earlier messages were checked before. */
 function within(filter: OutboxFilter, since: Date | undefined): OutboxFilter {
   if (since === undefined || (filter.capturedAfter !== undefined && filter.capturedAfter >= since)) return filter
   return { ...filter, capturedAfter: since }

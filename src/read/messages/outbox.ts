@@ -1,4 +1,4 @@
-// The outbox as a list, newest first: what was kept instead of sent.
+// The outbox as a list, newest first: what was captured instead of sent.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'

@@ -2,11 +2,14 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { AuditAction, AuditEntry, AuditHead, Misfit, ResourceKind } from '../../domain/operate/audit.ts'
+import type { AuditAction, AuditEntry, AuditHead, AuditKey, Misfit, ResourceKind } from '../../domain/operate/audit.ts'
 import { emptyLog, misfitOf } from '../../domain/operate/audit.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
 import { badRequest, invalidField } from '../../domain/problem.ts'
+import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
+import { findAuditKey } from '../../store/operate/audit-key.ts'
 import type { AuditRow } from '../../store/operate/audit-log.ts'
-import { auditColumns, entryOf, findAuditEntry, listAuditEntries } from '../../store/operate/audit-log.ts'
+import { auditColumns, entryOf, findAuditEntry, listKeyedEntries } from '../../store/operate/audit-log.ts'
 import type { CursorPage, CursorQuery } from '../page/keyset-page.ts'
 import { keysetPage } from '../page/keyset-page.ts'
 
@@ -52,13 +55,8 @@ function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQ
   ]
 }
 
-/** A leap second matches the format, but JavaScript cannot represent it. */
-function timestampOf(field: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const timestamp = new Date(text)
-  if (Number.isNaN(timestamp.getTime())) throw invalidField(field, `${field} is not a valid timestamp`, text)
-  return timestamp
-}
+const timestampOf = (field: string, text: string | undefined): Date | undefined =>
+  text === undefined ? undefined : timestampParameter(field, text)
 
 /** Entries read at once: each may be a quarter of a megabyte. */
 const entriesPerPage = 100
@@ -77,14 +75,29 @@ export interface Verification {
   readonly next: string | null
   /** The first entry that does not fit. */
   readonly broken: { readonly seq: number; readonly reason: Misfit | 'pin' } | null
+  /** The first entry whose keyed hash was checked, or would be; null where the log has no key. */
+  readonly keyedFrom: number | null
 }
 
-/** Walks the chain from its beginning, or from where a call before ended. `pin` is a head that was kept: `seq:hash`. */
+/** Walks the chain from its beginning, or from where an earlier call ended. `pin` is a stored head: `seq:hash`. */
 export async function verifyAudit(
   db: Sql,
+  sealer: Sealer,
   environment: Environment,
-  { after, pin, limit = entriesPerVerificationMax }: { after?: string; pin?: string; limit?: number },
+  asked: { after?: string; pin?: string; limit?: number },
 ): Promise<Verification> {
+  const key = await findAuditKey(db, sealer, environment)
+  return { ...(await walked(db, environment, key, asked)), keyedFrom: key?.fromSeq ?? null }
+}
+
+type Walked = Omit<Verification, 'keyedFrom'>
+
+async function walked(
+  db: Sql,
+  environment: Environment,
+  key: AuditKey | undefined,
+  { after, pin, limit = entriesPerVerificationMax }: { after?: string; pin?: string; limit?: number },
+): Promise<Walked> {
   const begin = after === undefined ? emptyLog : headOfText(after, () => badRequest('The cursor is not valid'))
   const pinned = pin === undefined ? undefined : headOfText(pin, () => notAPin(pin))
   if (pinned !== undefined && (await lossOf(db, environment, pinned)) !== undefined) {
@@ -94,9 +107,9 @@ export async function verifyAudit(
   let checked = 0
   while (checked < limit) {
     const page = { afterSeq: head.seq, limit: Math.min(entriesPerPage, limit - checked) }
-    const entries = await listAuditEntries(db, environment, page)
+    const entries = await listKeyedEntries(db, environment, page)
     for (const entry of entries) {
-      const misfit = misfitOf(environment.id, head, entry)
+      const misfit = misfitOf(environment.id, head, entry, key)
       if (misfit !== undefined) {
         const seq = misfit === 'missing' ? head.seq + 1 : entry.seq
         return brokenAt(head, checked, { seq, reason: misfit })
@@ -117,7 +130,7 @@ const reached = (head: AuditHead, checked: number) =>
 
 const shownHead = ({ seq, hash }: AuditHead): AuditHead | null => (seq === 0 ? null : { seq, hash })
 
-function brokenAt(head: AuditHead, checked: number, broken: NonNullable<Verification['broken']>): Verification {
+function brokenAt(head: AuditHead, checked: number, broken: NonNullable<Verification['broken']>): Walked {
   return { ok: false, complete: false, checked, head: shownHead(head), next: null, broken }
 }
 

@@ -1,9 +1,10 @@
-// What was given up by a fault of ours: jobs and tasks in one list, newest first unless asked otherwise.
+// What was buried after internal errors: jobs and tasks in one list, newest first by default.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { buriedFacts } from '../../domain/delivery/redrive.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { badRequest } from '../../domain/problem.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import type { Cursor } from '../page/cursor.ts'
 import { readCursor, writeCursor } from '../page/cursor.ts'
 import type { CursorPage, CursorQuery } from '../page/keyset-page.ts'
@@ -34,7 +35,7 @@ interface BuriedRow {
   readonly task: string | null
   readonly notification_id: string | null
   readonly event_id: string | null
-  /** Of a task its error, of a job what was kept of its burial. */
+  /** For a task its error, for a job what was stored about its burial. */
   readonly reason: string | null
 }
 
@@ -70,9 +71,7 @@ const idsOf = (environment: Environment, kind: BuriedKind): Statement =>
 /** Throws 400 for anything that is no cursor of this list. */
 function cursorOf(text: string): Cursor {
   const cursor = readCursor(text, orderBy)
-  const at = new Date(cursor.value)
-  const isTimestamp = !Number.isNaN(at.getTime()) && at.toISOString() === cursor.value && /^\d{4}-/.test(cursor.value)
-  if (!isTimestamp || at.getTime() < 0) throw badRequest('The cursor is not valid')
+  if (!isIsoText(cursor.value) || Date.parse(cursor.value) < 0) throw badRequest('The cursor is not valid')
   return cursor
 }
 
@@ -93,7 +92,7 @@ async function findPage(
   if (backwards) data.reverse()
   const [first, last] = [data[0], data.at(-1)]
   if (first === undefined || last === undefined) return { data, next: null, previous: null }
-  // One side is known from the extra row; the other is asked for, unless we came from no cursor at all.
+  // One side is known from the extra row; the other is queried, unless there was no cursor.
   const edge = backwards ? last : first
   const otherWay = {
     cursor: { orderBy, value: edge.buried_at.toISOString(), id: edge.id },

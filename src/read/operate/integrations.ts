@@ -47,7 +47,7 @@ export function holdsSecrets(integration: Integration): boolean {
   return JSON.stringify(hidden) !== JSON.stringify(integration)
 }
 
-function asSeenBy(caller: Caller, integration: Integration): Integration {
+export function asSeenBy(caller: Caller, integration: Integration): Integration {
   if (mayUse(caller, 'full')) return integration
   const { configurations, ...rest } = integration
   const { inboundWebhookSigningKey: _secret, ...open } = configurations ?? {}

@@ -45,11 +45,11 @@ export interface DryRun {
   }[]
 }
 
-/** Enough to judge a filter by, and a second's work at the most. */
+/** Enough to judge a filter by, and at most a second's work. */
 const lookedAtMax = 10_000
 const sampleMax = 10
 
-/** What a redrive would find now. A notification counts once, by the failure of its that comes first. */
+/** What a redrive would find now. A notification counts once, by its first failure. */
 export async function dryRun(db: Sql, environment: Environment, bounds: RedriveBounds): Promise<DryRun> {
   const found = new Map<string, FailureReason>()
   let lookedAt = 0

@@ -1,4 +1,4 @@
-// How long data is kept, how old the oldest is, and what goes next.
+// How long data is kept, how old the oldest is, and what is dropped next.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { timestampOfId } from '../../domain/derived-id.ts'

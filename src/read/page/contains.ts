@@ -3,7 +3,7 @@ import type { Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 
 export interface Contains {
-  /** Exactly what is asked: case-sensitive, and the text means itself. */
+  /** Exactly as given: case-sensitive, and without wildcards. */
   readonly condition: Statement
   /** True wherever the condition is, and answered by an index. */
   readonly indexed: Statement

@@ -3,7 +3,7 @@ import { badRequest } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 
 export interface Cursor {
-  /** What the list was ordered by: a cursor of one order means nothing in another. */
+  /** The order of the list: a cursor of one order means nothing in another. */
   readonly orderBy: string
   readonly value: string
   readonly id: string

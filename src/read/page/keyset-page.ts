@@ -1,8 +1,9 @@
-// Cursor-based lists: a page found by key, not by counting, with the way on and the way back.
+// Cursor-based lists: a page found by key, not by counting, with next and previous.
 
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import { badRequest } from '../../domain/problem.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Contains } from './contains.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -36,7 +37,7 @@ export interface List<Row> {
   readonly columns: Statement
   /** `from … ` with its joins, without `where`. */
   readonly from: Statement
-  /** What to count, where joins that cannot change the number can be left out; as `from` if absent. */
+  /** What to count, if joins that cannot change the number can be left out; `from` if absent. */
   readonly countFrom?: Statement
   /** The environment first, then filters that the order's own index serves. */
   readonly where: readonly Statement[]
@@ -53,9 +54,10 @@ export interface List<Row> {
 
 const limitDefault = 10
 /**
- * A search looks at this many rows in the list's own order first. Text that many rows contain is found among them, where
- * an index would return them all to be sorted; text that few contain is then left to its index, where a walk would read
- * the table. So neither grows with the table, and no estimate of how common the text is can choose the wrong way.
+ * A search examines this many rows in the list's own order first. Text that many rows contain is found among them,
+ * where an index would return them all to be sorted; text that few contain is then left to its index, where a walk
+ * would read the table. So neither grows with the table, and no estimate of how common the text is can choose the wrong
+ * way.
  */
 const walkedFirst = 2_000
 
@@ -68,7 +70,7 @@ export async function keysetPage<Row extends object>(
   if (query.after !== undefined && query.before !== undefined) {
     throw badRequest('Cannot specify both "before" and "after" cursors at the same time.')
   }
-  // Read before anything is asked of the database: a cursor that is none costs no count.
+  // Parsed before the database is queried: an invalid cursor costs no count.
   const walk = walkOf(list, query)
   const [page, count] = await Promise.all([
     findPage(db, list, walk),
@@ -121,7 +123,7 @@ async function findPage<Row extends object>(
   if (backwards) data.reverse()
   const [first, last] = [data[0], data.at(-1)]
   if (first === undefined || last === undefined) return { data, next: null, previous: null }
-  // One side is known from the extra row; the other is asked for, unless we came from no cursor at all.
+  // One side is known from the extra row; the other is queried, unless there was no cursor.
   const otherSide = cursor !== undefined && (await hasMore(db, list, walk, backwards ? last : first, backwards))
   const [follows, precedes] = backwards ? [otherSide, more] : [more, otherSide]
   const cursorAt = (row: Row): string => writeCursor({ orderBy, ...list.cursorOf(row, orderBy) })
@@ -200,7 +202,7 @@ function beyond<Row>(
 
 /** A cursor can be tampered with; what the database could not read is the caller's 400. */
 function refuseForeignValue(order: Order, value: string): void {
-  const fits = order.cast === 'uuid' ? isUuid(value) : order.cast === 'timestamptz' ? isTimestamp(value) : isText(value)
+  const fits = order.cast === 'uuid' ? isUuid(value) : order.cast === 'timestamptz' ? isIsoText(value) : isText(value)
   if (!fits) throw badRequest('The cursor is not valid')
 }
 
@@ -208,9 +210,3 @@ function refuseForeignValue(order: Order, value: string): void {
 const isText = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed()
 
 const idChecks = { uuid: isUuid, text: isText, bigint: (id: string): boolean => /^\d{1,15}$/.test(id) }
-
-/** As we write them, and as the database can read them: the calendar has no year 0 and no 30 February. */
-function isTimestamp(value: string): boolean {
-  const at = new Date(value)
-  return !Number.isNaN(at.getTime()) && at.toISOString() === value && /^(?!0000)\d{4}-/.test(value)
-}

@@ -1,10 +1,11 @@
-// Everything that is kept of one person, as lines of JSON: a page at a time, so that it takes the same memory however much it is.
+// All data about one person, as JSON lines: one page at a time, so that it takes the same memory however much it is.
 import type { Db, Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress } from '../../domain/people/suppression.ts'
@@ -17,7 +18,7 @@ import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { subscriberOf } from '../../store/people/subscribers.ts'
 import { findSuppressedOrHidden } from '../../store/people/suppressions.ts'
 
-/** Raised when a line means something else than before; new kinds and members may come without. */
+/** Raised when the meaning of a line changes; new kinds and fields may be added without. */
 const formatVersion = 1
 const formatName = 'posthorn-subscriber'
 /** Each comes with its steps and messages, of which one may have hundreds of kilobytes. */
@@ -49,7 +50,7 @@ export interface ExportParts {
   readonly gone: AbortSignal
 }
 
-/** The last line counts the others by kind: without it the export is not whole. */
+/** The last line counts the others by kind: without it the export is incomplete. */
 export async function* exportLines(
   db: Db,
   environment: Environment,
@@ -116,8 +117,6 @@ function preferenceLines({ id, preferences }: Person): Line[] {
 function listed(channel: SuppressionChannel, address: string | null) {
   return address === null ? [] : [{ channel, address: comparedAddress(channel, address) }]
 }
-
-const nilId = '00000000-0000-0000-0000-000000000000'
 
 async function topicPage(
   db: Sql,

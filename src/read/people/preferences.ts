@@ -1,4 +1,4 @@
-// What a subscriber wants to hear of, and what holds for each workflow because of it.
+// A subscriber's preferences, and what is in effect for each workflow because of them.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { SubscriberPreferences } from '../../domain/preferences/preference.ts'
@@ -14,7 +14,7 @@ export interface PreferencesQuery {
   readonly limit: number
 }
 
-/** Undefined where there is no such subscriber. */
+/** Undefined if there is no such subscriber. */
 export async function preferencesOf(
   db: Sql,
   environment: Environment,
@@ -45,7 +45,7 @@ export async function preferencesAndWorkflows(
   return row && { preferences: row.preferences, workflows }
 }
 
-/** Undefined where there is no such subscriber; without a workflow where there is no such workflow. */
+/** Undefined if there is no such subscriber; without a workflow if there is no such workflow. */
 export async function preferencesForWorkflow(
   db: Sql,
   environment: Environment,

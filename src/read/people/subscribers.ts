@@ -2,6 +2,7 @@
 
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import type { Answer } from '../../domain/answer.ts'
 import type { Caller, Environment } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -53,6 +54,12 @@ export function asSeenBy(caller: Caller, subscriber: Subscriber): Subscriber {
   if (mayUse(caller, 'full')) return subscriber
   return { ...subscriber, channels: subscriber.channels.map((channel) => ({ ...channel, credentials: {} })) }
 }
+
+/** What a write is answered with, for this caller. */
+export const answeredTo = (caller: Caller, answer: Answer<Subscriber>): Answer<Subscriber> => ({
+  ...answer,
+  body: asSeenBy(caller, answer.body),
+})
 
 /** An empty filter is none: forms send their empty fields too. */
 function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {

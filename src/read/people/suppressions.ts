@@ -5,6 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Suppression, SuppressionChannel, SuppressionReason } from '../../domain/people/suppression.ts'
 import { comparedAddress, suppressionChannels } from '../../domain/people/suppression.ts'
 import { badRequest } from '../../domain/problem.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import type { SuppressionRow } from '../../store/people/suppressions.ts'
 import { suppressionColumns, suppressionOf } from '../../store/people/suppressions.ts'
 import type { CursorPage } from '../page/keyset-page.ts'
@@ -17,7 +18,7 @@ export interface SuppressionQuery {
   readonly orderDirection?: 'ASC' | 'DESC'
   readonly channel?: SuppressionChannel
   readonly reason?: SuppressionReason
-  /** The whole address, written in any way. */
+  /** The full address, in any format. */
   readonly address?: string
   readonly addressPrefix?: string
 }
@@ -49,7 +50,7 @@ interface List {
 
 /** An empty filter is none: forms send their empty fields too. */
 function filtersOf({ channel, reason, address, addressPrefix }: SuppressionQuery): Statement[] {
-  // Each channel compares in its own way, so each is asked for its own form of the address.
+  // Each channel normalises in its own way, so each is queried with its own form of the address.
   const channels = channel === undefined ? suppressionChannels : [channel]
   return [
     ...(channel === undefined ? [] : [sql`channel = ${channel}`]),
@@ -59,7 +60,7 @@ function filtersOf({ channel, reason, address, addressPrefix }: SuppressionQuery
   ]
 }
 
-/** Nothing begins with separators alone, which are nothing once they are taken out. */
+/** Nothing begins with separators alone, which normalise to nothing. */
 const beginsWith = (prefix: string): Statement => (prefix === '' ? sql`false` : sql`starts_with(address, ${prefix})`)
 
 function eitherOf(
@@ -86,7 +87,7 @@ async function findPage(
   if (backwards) data.reverse()
   const [first, last] = [data[0], data.at(-1)]
   if (first === undefined || last === undefined) return { data, next: null, previous: null }
-  // One side is known from the extra row; the other is asked for, unless we came from no cursor at all.
+  // One side is known from the extra row; the other is queried, unless there was no cursor.
   const edge = cursorOf(backwards ? last : first)
   const otherWay = { cursor: edge, up: ascending === backwards }
   const otherSide = cursor !== undefined && (await findRows(db, list, otherWay, 1)).length > 0
@@ -133,10 +134,7 @@ function writeCursor({ createdAt, channel, address }: Cursor): string {
 /** Throws 400 for anything `writeCursor` did not write. */
 function readCursor(text: string): Cursor {
   const [createdAt, channel, address] = partsOf(text)
-  const isTimestamp = typeof createdAt === 'string' && /^(?!0000)\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(createdAt)
-  if (!isTimestamp || Number.isNaN(Date.parse(createdAt)) || new Date(createdAt).toISOString() !== createdAt) {
-    throw badRequest('The cursor is not valid')
-  }
+  if (typeof createdAt !== 'string' || !isIsoText(createdAt)) throw badRequest('The cursor is not valid')
   if (typeof channel !== 'string' || typeof address !== 'string' || !isStorable(channel) || !isStorable(address)) {
     throw badRequest('The cursor is not valid')
   }

@@ -65,9 +65,12 @@ interface EventRow {
   readonly warnings: string[] | null
 }
 
-/** Runs are pinned to versions; one that was saved more often since its last run is looked for among the newest alone. */
+/**
+ * Runs are pinned to versions; a workflow that was saved more often since its last run is searched only among the
+ * newest.
+ */
 const versionsAskedMax = 20
-/** An event without recipients is found among so many newest alone: no index leads to it. */
+/** An event without recipients is searched only among this many of the newest: it has no index. */
 const eventsLookedAtMax = 2_000
 
 /** By the notifications it became, or among the newest of all. */
@@ -201,7 +204,7 @@ function topicReasons(
   ]
 }
 
-/** It was sent to people by name, or to topics of which none was there. */
+/** It was sent to people by name, or to topics that did not exist. */
 function directReason({ notified, warnings }: EventRow, { last, subscriberId, reason }: EventWords): Reason {
   const facts = warnings === null || warnings.length === 0 ? {} : { warnings }
   if (notified === 0 && 'warnings' in facts) {

@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { IntegrationVerdict, WhyIntegration, WhyReason, WhyStep } from '../../domain/insight/why.ts'
 
-/** As it stands now; `changedAt` says whether it stood so then. */
+/** Its current state; `changedAt` shows whether it was the same then. */
 export interface KnownIntegration {
   readonly identifier: string
   readonly providerId: string
@@ -69,7 +69,7 @@ interface Then {
   readonly chosen: readonly string[]
   readonly requested: string | undefined
   readonly last: KnownIntegration | undefined
-  /** Whether that one was made before the one that is judged. */
+  /** Whether that one was created before the one that is judged. */
   readonly isOlder: boolean
 }
 

@@ -51,7 +51,7 @@ test('where all conditions held and the group was negated, they are notified all
 test('a rule for skipping is reported by what held', () => {
   const conditions = [compared('Skip', 'payload.a', '1', '1', true), compared('Skip', 'payload.b', '1', '2', false)]
   const sentence = of('conditionsFailed', { skip: { passed: true, conditions } })
-  assert.equal(sentence, 'Skipped: its skip condition was true: Skip payload.a was “1”, asked for EQUAL “1”.')
+  assert.equal(sentence, 'Skipped: its skip condition was true: Skip payload.a was “1”, expected EQUAL “1”.')
 })
 
 test('of many conditions the first are reported, and how many more there are', () => {

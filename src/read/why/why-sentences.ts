@@ -4,7 +4,7 @@ import type { StepType } from '../../domain/workflows/workflow.ts'
 
 export type Data = Readonly<Record<string, unknown>>
 
-/** What a sentence is made of. */
+/** What a sentence is built from. */
 export interface SentenceFacts {
   readonly type: StepType
   /** What was stored as raw, read. */
@@ -12,7 +12,7 @@ export interface SentenceFacts {
   readonly words?: string | undefined
   readonly providerId?: string | undefined
   readonly isTest?: true | undefined
-  /** When the step is looked at again, where it is not over. */
+  /** When the step runs again, if it has not finished. */
   readonly nextAttemptAt?: string | undefined
 }
 
@@ -39,7 +39,7 @@ const things: Readonly<Record<StepType, string>> = {
 /** As sentences call it. A type that only a damaged version can have is called by its name. */
 export const thingOf = (type: StepType): string => things[type] ?? type
 
-/** Longer answers of others are cut in a sentence; they are whole in the data. */
+/** Longer foreign texts are cut in a sentence; they are complete in the data. */
 const quotedLengthMax = 300
 
 export function quoted(value: unknown): string {
@@ -75,7 +75,7 @@ const sourceNames = {
   subscriber: 'subscriber, for this workflow',
 }
 
-/** What each source says of the channel. */
+/** What each source says about the channel. */
 function saidBySources(data: Data): string {
   const parts = Object.entries(sourceNames).flatMap(([name, shown]) => {
     const value = data[name]

@@ -14,7 +14,7 @@ export interface StepJob {
 
 export interface StepFacts {
   readonly step: NotificationStep
-  /** Undefined while its turn has not come. */
+  /** Undefined while it has not started. */
   readonly job: StepJob | undefined
   readonly messages: readonly WhyMessage[]
   /** The digest or the gathering that it opened or joined. */
@@ -81,7 +81,7 @@ function reasonOf(detail: StoredDetail, { type, job, window, before }: ReasonFac
   return { code, at, sentence, data: shown }
 }
 
-/** What was kept is JSON, but for what was cut off or said as text. */
+/** What was stored is JSON, except if it was cut off or is text. */
 function dataOf(raw: string | undefined): Data {
   if (raw === undefined) return {}
   try {

@@ -2,7 +2,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
-import { channels } from '../../domain/delivery/integration.ts'
+import { isChannel } from '../../domain/delivery/integration.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { endedStatuses } from '../../domain/delivery/job.ts'
 import { firstIdAt, idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
@@ -12,7 +12,7 @@ import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Why, WhyAbsent, WhyMessage, WhyStep } from '../../domain/insight/why.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { invalidField, notFound } from '../../domain/problem.ts'
-import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
+import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { pinnedIdentifier } from '../../store/workflows/workflows.ts'
@@ -46,7 +46,7 @@ export async function whySubscriber(
   environment: Environment,
   question: SubscriberQuestion,
 ): Promise<Why | WhyAbsent> {
-  const at = question.at === undefined ? undefined : timestampOf(question.at)
+  const at = question.at === undefined ? undefined : timestampParameter('at', question.at)
   const before = at === undefined ? undefined : firstIdAt(new Date(at.getTime() + 1))
   const row = await findAsked(db, environment, question, before)
   if (row === undefined) throw notFound(`Workflow ${question.workflow} was not found`)
@@ -61,15 +61,6 @@ export async function whySubscriber(
     at,
     before,
   })
-}
-
-function timestampOf(text: string): Date {
-  const at = timestampOfText(text)?.at
-  if (at === undefined) {
-    throw invalidField('at', 'at must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z', text)
-  }
-  if (at.getTime() < 0) throw invalidField('at', 'at must not be before 1970', text)
-  return at
 }
 
 interface AskedRow {
@@ -208,7 +199,7 @@ interface MessageRow {
   readonly retracted_at: Date | null
 }
 
-/** One a device token, of which a subscriber has at most so many at a provider. */
+/** One per device token, of which a subscriber has a limited number at a provider. */
 const messagesPerJobMax = 1_000
 
 /** By job, oldest first; those on their way too, which no list shows yet. */
@@ -281,8 +272,6 @@ function windowData(state: JobState, window: WindowRow | undefined): Data {
     ...(window?.closed_at ? { windowClosedAt: window.closed_at.toISOString() } : {}),
   }
 }
-
-const isChannel = (type: string): boolean => (channels as readonly string[]).includes(type)
 
 /** What the subscriber got, and the first step that did not do what it was to do. */
 function summaryOf(steps: readonly WhyStep[]): string {

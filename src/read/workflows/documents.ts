@@ -1,4 +1,4 @@
-// What an environment is made of, all of it: for files, and for taking it to another environment. Never a credential.
+// The whole configuration of an environment: for files, and for copying it to another environment. Never a credential.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'

@@ -93,7 +93,7 @@ export async function workflowsV2Page(
   }
 }
 
-/** Nothing that is stored can never run, so none is in error. */
+/** Nothing stored can never run, so none is in error. */
 function standingOf({ status }: WorkflowV2Query): Statement {
   if (status === undefined || status.length === 0) return allOf([])
   return sql`active = any(${status.flatMap((one) => (one === 'ERROR' ? [] : [one === 'ACTIVE']))}::boolean[])`

@@ -18,7 +18,7 @@ export interface ClaimedJobs {
   readonly ids: readonly string[]
 }
 
-/** As a page does it. Returns those that go on all the same: what they say is owed to other events of a digest. */
+/** As a page does it. Returns those that continue anyway: their content is needed by other events of a digest. */
 export async function cancelClaimed(
   db: Db,
   world: World,

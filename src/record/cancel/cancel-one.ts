@@ -1,4 +1,5 @@
-// Calls one notification off, in the transaction it is given: what waits is canceled, what runs ends with the step it is at.
+// Cancels one notification, in the given transaction: waiting steps are canceled, a running one ends with its current
+// step.
 import type { Sql, Tx } from '../../db/sql.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
@@ -24,7 +25,9 @@ export interface CanceledNotification {
   readonly onTheirWay: readonly NotificationStep[]
 }
 
-/** A step may end while it is waited for, and the next one be made meanwhile: the second look sees that one. */
+/**
+ * A step may end while it is waited for, and the next one be created in the meantime: the second look sees that one.
+ */
 const looksMax = 3
 
 export async function cancelNotification(
@@ -42,7 +45,7 @@ export async function cancelNotification(
     const found = await lockCancelableAmong(tx, environment, ids, queue.clock)
     const call = { eventId: notification.eventId, steps, found, details }
     const { count, isPartial } = await cancelFound(tx, world, environment, queue, call)
-    // The first look may have waited for a step to end, and see nothing of what that made.
+    // The first look may have waited for a step to end, and sees nothing of what that created.
     if (count === 0 && !isPartial && look > 0) break
   }
   const after = await findStatuses(tx, environment, ids)

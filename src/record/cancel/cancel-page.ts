@@ -1,7 +1,9 @@
-// Calls off the open jobs of an event, a page at a time: what waits is canceled, what runs ends with the step it is at.
+// Cancels the open jobs of an event, one page at a time: waiting ones are canceled, running ones end with their current
+// step.
 import { oneStatement } from '../../db/one-statement.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import { over } from '../../domain/delivery/due.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -23,7 +25,10 @@ import { laterSteps } from './leave-closed.ts'
 import type { SendState } from './leave-digests.ts'
 import { leaveDigests } from './leave-digests.ts'
 
-/** How far a call to cancel has come. Jobs made meanwhile may lie behind: it ends with a walk that found nothing. */
+/**
+ * The progress of a cancellation. Jobs created in the meantime may be behind it: it ends with a walk that found
+ * nothing.
+ */
 export interface CancelState {
   readonly after: string | null
   /** What this walk has cancelled so far. */
@@ -34,7 +39,7 @@ export const cancelStart: CancelState = { after: null, found: 0 }
 
 export interface CanceledPage {
   readonly count: number
-  /** Where to go on; undefined when nothing of the event is left to run. */
+  /** Where to continue; undefined when nothing of the event is left to run. */
   readonly next: CancelState | undefined
 }
 
@@ -63,8 +68,8 @@ export async function cancelPage(
 }
 
 /**
- * Whether a step is being sent whose later steps are not written as canceled: one that follows another at once is made and
- * begun while that one is waited for.
+ * Whether a step is being sent whose later steps are not written as canceled: a step that follows another at once is
+ * created and started while that one is waited for.
  */
 async function hasUnseen(
   tx: Tx,
@@ -81,7 +86,7 @@ async function hasUnseen(
   return (await findStatuses(tx, environment, nextIds)).size < nextIds.length
 }
 
-/** What was found of one event, and what is recorded with those that are canceled. */
+/** What was found of one event, and what is recorded with the canceled jobs. */
 export interface FoundJobs {
   readonly eventId: string
   readonly steps: readonly NotificationStep[]
@@ -91,15 +96,16 @@ export interface FoundJobs {
 
 export interface CanceledJobs {
   readonly count: number
-  /** Something moved meanwhile: another look is needed. */
+  /** Something moved in the meantime: another look is needed. */
   readonly isPartial: boolean
 }
 
 /**
- * - A job that waits, or that a node has claimed without having asked a provider, is canceled: without its lease that node can
- *   write nothing of it. The steps after it are written as canceled: a step that has a row is not made again.
- * - One whose provider is being asked ends as it ends, and so does the digest that was decided for other events as well.
- * - One that is `merged` counts while something of its digest is still to be said; then that is said without it.
+ * - A job that is waiting, or that a node has claimed without having called a provider, is canceled: without its lease
+ *   that node can write nothing of it. The steps after it are written as canceled: a step that has a row is not created
+ *   again.
+ * - One whose provider is being called finishes, and so does the digest that was decided for other events as well.
+ * - One that is `merged` counts while its digest still has to be sent; then it is sent without it.
  */
 export async function cancelFound(
   tx: Tx,
@@ -177,7 +183,7 @@ async function standingOf(
 
 const idOf = (job: CancelableJob, step: number): string => jobIdOf(job.eventId, job.notificationId, step)
 
-/** The steps after the one it is at: written as over, so that whoever ends that one makes none of them. */
+/** The steps after its current one: written as finished, so that whoever ends the current one creates none of them. */
 function canceledSteps(job: CancelableJob, steps: readonly NotificationStep[], details: NewJob['details']): NewJob[] {
   const { notificationId, eventId, subscriberId, versionId, lane, digestId } = job
   return laterSteps(steps, job.step).map((step) => ({
@@ -190,7 +196,7 @@ function canceledSteps(job: CancelableJob, steps: readonly NotificationStep[], d
     digestId,
     step,
     status: 'canceled',
-    due: null,
+    due: over,
     state: null,
     details,
     afterId: job.id,

@@ -1,4 +1,4 @@
-// An event leaves digests that are closed: what their runs have still to say is said without it.
+// An event leaves digests that are closed: what their runs still have to send is sent without it.
 import type { Tx } from '../../db/sql.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -38,7 +38,7 @@ interface Joined {
   readonly window: LockedWindow
 }
 
-/** Where the run that speaks for a window is: what it has still to say, and from which windows. */
+/** The state of the run that sends for a window: what it still has to send, and from which windows. */
 interface Front {
   readonly stepIds: ReadonlySet<string>
   readonly windowIds: readonly string[]
@@ -50,7 +50,7 @@ interface LeavingClosed {
   readonly joined: readonly Joined[]
 }
 
-/** What was said with the event stays as it is; the rows of all else are returned, to be canceled. */
+/** What was sent with the event stays as it is; the rows of everything else are returned, to be canceled. */
 export async function leaveClosed(
   tx: Tx,
   environment: Environment,
@@ -78,14 +78,16 @@ export async function leaveClosed(
     const unsaid = later.filter(
       ({ id, step }) => statuses.get(id) === 'merged' && front.stepIds.has(steps[step]?._id ?? ''),
     )
-    // Nothing of it was said: then it is as if it had never joined.
+    // Nothing of it was sent: then it is as if it had never joined.
     const isWhole = unsaid.length > 0 && unsaid.length === later.length
     return isWhole ? [rowOf(job, job.step), ...unsaid] : unsaid
   })
   return { rows, isPartial }
 }
 
-/** By job: follows the run that speaks for its window, and where that was merged into another digest the run of that one. */
+/**
+ * By job: follows the run that sends for its window, and if that was merged into another digest, the run of that one.
+ */
 async function frontsOf(
   tx: Tx,
   environment: Environment,
@@ -105,7 +107,7 @@ async function frontsOf(
       const windowIds = [...(passed.get(job.id) ?? []), window.id]
       passed.set(job.id, windowIds)
       if (open?.notificationId === job.notificationId) {
-        // It was handed to this very event meanwhile, which the next look will find.
+        // It was handed to this very event in the meantime, which the next look will find.
         isPartial = true
       } else if (open !== undefined) {
         const isDecided = open.status === 'running'
@@ -137,7 +139,7 @@ async function frontsOf(
 interface Run {
   readonly open: CancelableJob | undefined
   readonly merged: CancelableJob | undefined
-  /** The steps that a caller has cancelled, where it is over. */
+  /** The steps that a caller has cancelled, if it has finished. */
   readonly canceled: readonly number[]
   readonly steps: readonly NotificationStep[]
 }

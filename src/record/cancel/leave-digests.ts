@@ -1,5 +1,5 @@
-// An event leaves its digests, open or closed, and each goes on without it: its run is handed to the next event, where it was
-// the one that spoke for the digest.
+// An event leaves its digests, open or closed, and each continues without it: its run is handed to the next event, if
+// it was the owner of the digest.
 import type { Tx } from '../../db/sql.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import { jobIdOf, notificationIdOf } from '../../domain/derived-id.ts'
@@ -16,8 +16,9 @@ import type { MergedRow } from './leave-closed.ts'
 import { laterSteps, leaveClosed, rowOf, stepIdsFrom } from './leave-closed.ts'
 
 /**
- * How far a job has come. `undecided`: nothing was said. `ready`: its messages wait for another try, and certainly were not
- * sent. `doubtful`: they wait as well, but some were sent or perhaps were. `asked`: a provider is being asked.
+ * How far a job has come. `undecided`: nothing was sent. `ready`: its messages wait for another attempt, and certainly
+ * were not sent. `doubtful`: they wait as well, but some were sent or may have been. `asked`: a provider is being
+ * called.
  */
 export type SendState = 'undecided' | 'ready' | 'doubtful' | 'asked'
 
@@ -32,11 +33,11 @@ export interface Leaving {
 }
 
 export interface Left {
-  /** Rows of runs that were merged into digests: what is still to be said is said without them. */
+  /** Rows of runs that were merged into digests: what still has to be sent is sent without them. */
   readonly merged: readonly MergedRow[]
-  /** Jobs that go on as they are: what was decided for several events is sent. */
+  /** Jobs that continue as they are: what was decided for several events is sent. */
   readonly going: ReadonlySet<string>
-  /** Something moved meanwhile: another look is needed. */
+  /** Something moved in the meantime: another look is needed. */
   readonly isPartial: boolean
 }
 
@@ -55,7 +56,7 @@ export async function leaveDigests(tx: Tx, environment: Environment, queue: Queu
   const windowIds = [...own.flatMap(windowIdsOf), ...open.map(({ window }) => window.id)]
   await leaveWindows(tx, environment, { eventId, windowIds })
   const going = await handOn(tx, environment, queue, leaving, windows)
-  // What a run brought along from an earlier digest stays: the run that it was merged into speaks for it.
+  // What a run brought along from an earlier digest stays: the run that it was merged into sends it.
   const brought = joined.filter(({ job }) => job.digestId !== null)
   const successions = brought.map(({ job, window: { jobId, notificationId } }) => ({
     job,
@@ -74,7 +75,7 @@ export async function leaveDigests(tx: Tx, environment: Environment, queue: Queu
 const windowIdsOf = ({ state, digestId }: CancelableJob): string[] =>
   [state?.windowId, digestId].filter((id) => typeof id === 'string')
 
-/** A job that says what a digest has gathered. */
+/** A job that sends what a digest has collected. */
 interface Bearing {
   readonly job: CancelableJob
   readonly window: LockedWindow
@@ -87,7 +88,7 @@ interface Handing extends Bearing {
   readonly afterSeq: number | null
 }
 
-/** Hands on what the event's own jobs speak for; those of its jobs that go on all the same. */
+/** Hands on what the event's own jobs own; returns those of its jobs that continue anyway. */
 async function handOn(
   tx: Tx,
   environment: Environment,
@@ -99,7 +100,8 @@ async function handOn(
     const window = job.status === 'merged' ? undefined : windowOf(job, windows)
     return window === undefined ? [] : [{ job, window }]
   })
-  // What was perhaps said is not said again by another run; and one that was handed on before only ends what it was at.
+  // What may have been sent is not sent again by another run; and one that was handed on before only finishes its
+  // current step.
   const isSpeaker = ({ job, window }: Bearing): boolean => window.notificationId === job.notificationId
   const mayGoOn = (one: Bearing): boolean => sendStates.get(one.job.id) === 'doubtful' || !isSpeaker(one)
   const shared = await findNextOwners(
@@ -115,7 +117,7 @@ async function handOn(
   const isGoing = (one: Bearing): boolean => mayGoOn(one) && sharedIds.has(one.window.id)
   const handings = bearing.filter(isSpeaker).map((one) => {
     const { job } = one
-    // The customer's service is asked again, since its answer is for the steps to come.
+    // The customer's service is called again, since its response is for the following steps.
     const isOver = (sendStates.get(job.id) === 'asked' || isGoing(one)) && steps[job.step]?.template.type !== 'custom'
     return { ...one, stepIds: stepIdsFrom(steps, isOver ? job.step + 1 : job.step), afterSeq: null }
   })
@@ -145,7 +147,7 @@ interface Succession {
   readonly owner: Owner
 }
 
-/** The windows of earlier digests in the same runs: what they gathered goes along. */
+/** The windows of earlier digests in the same runs: their events go along. */
 async function earlierWindows(
   tx: Tx,
   environment: Environment,
@@ -165,7 +167,7 @@ async function earlierWindows(
   })
 }
 
-/** The window that it opened and that still gathers, or else the one whose events it speaks for. */
+/** The window that it opened and that still collects, or else the one whose events it owns. */
 function windowOf(job: CancelableJob, windows: ReadonlyMap<string, LockedWindow>): LockedWindow | undefined {
   const opened = windows.get(job.state?.windowId ?? '')
   return job.status === 'delayed' && opened?.isOpen === true ? opened : windows.get(job.digestId ?? '')
@@ -176,7 +178,7 @@ interface Owner {
   readonly notificationId: string
 }
 
-/** By window: whose run goes on. The first event that is not cancelled, unless its run is gone: then the next. */
+/** By window: whose run continues. The first event that is not cancelled, unless its run is gone: then the next. */
 async function handToNext(
   tx: Tx,
   environment: Environment,
@@ -219,7 +221,10 @@ async function handToNext(
   return owners
 }
 
-/** What the next owner's job becomes: what the other's was, if it is at the same step; else it is decided from there on. */
+/**
+ * What the next owner's job becomes: what the other's was, if it is at the same step; otherwise it is decided from
+ * there on.
+ */
 function takingOf(
   { job, window, stepIds }: Handing,
   { eventId, step }: NextOwner,
@@ -248,7 +253,7 @@ function takingOf(
   }
 }
 
-/** What is decided again remembers nothing but what it was held back for. */
+/** What is decided again remembers nothing but why it was held back. */
 function inheritedState(state: JobState | null, waits: boolean): JobState | null {
   if (state === null) return null
   if (waits) {

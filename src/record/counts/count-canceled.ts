@@ -1,4 +1,4 @@
-// What calling something off adds to the counts: the steps that will not run, and the notifications that are over by it.
+// What a cancellation adds to the counts: the steps that will not run, and the notifications that end with it.
 import type { CountedKey, CountKey } from '../../store/operate/counts.ts'
 
 interface CalledOff {

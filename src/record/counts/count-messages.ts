@@ -27,7 +27,7 @@ export function countWritten(
   }
 }
 
-/** What came of the calls of jobs. */
+/** The results of the calls of jobs. */
 export function countCalls(
   meter: Meter,
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
@@ -77,7 +77,7 @@ export const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'misconfigured',
 ])
 
-/** Who was asked, call by call; where none was made, who was to be. */
+/** The provider that was called, call by call; if none was made, the one that would have been. */
 export function providersAsked(
   { details, state }: Settlement,
   results: readonly CallResult[],

@@ -103,13 +103,13 @@ const refusals: ReadonlySet<string> = new Set<RefusalReason>([
   'other',
 ])
 
-/** Why a provider refused, in our words; the rest of what it said is no key. */
+/** Why a provider rejected it, as our own code; the rest of its text is not part of the key. */
 function refusalIn(callDetails: StoredDetail | undefined): string | undefined {
   const [, reason = ''] = /^\{"reason":"([a-z-]{1,20})"/.exec(callDetails?.raw ?? '') ?? []
   return refusals.has(reason) ? reason : undefined
 }
 
-/** Each job counts if it was settled, if only as nothing; a step that never runs, if its row was made. */
+/** Each job counts if it was settled, even if with nothing; a step that never runs, if its row was created. */
 export function countedJobs(
   settlements: readonly Settlement[],
   over: readonly NewJob[],
@@ -141,7 +141,7 @@ export function countedJobs(
 
 const noCalls: readonly CountedCall[] = []
 
-/** What the keys of a job hang on, if it went well and says one thing: that is nearly all. */
+/** What the keys of a job depend on, if it succeeded and sent one message: that is nearly all of them. */
 interface Kind {
   readonly versionId: string
   readonly step: number

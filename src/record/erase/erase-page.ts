@@ -1,4 +1,4 @@
-// One page of a privacy erase: what goes, what is counted, and how far it has come, in one transaction.
+// One page of an erasure: what is removed, what is counted, and the progress, in one transaction.
 import type { Db, Tx } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -39,7 +39,7 @@ import { jobIdsOf } from './erase-jobs.ts'
 const notificationsPerPage = 50
 /** Of all events of the environment; most are not touched. */
 const eventsPerPage = 2_000
-/** A provider's answer, or the end of an expansion, is waited for in such steps. */
+/** The interval for waiting for a provider's response, or for the end of an expansion. */
 const waitMs = 5_000
 /**
  * A trigger looks its recipients up first and writes slightly later. No trigger finds the person any more, but one that
@@ -54,7 +54,7 @@ export interface ErasureStep {
   readonly waits: boolean
 }
 
-/** Where to go on; undefined when it is done, has to wait, or is no longer ours. */
+/** Where to continue; undefined when it is done, has to wait, or is no longer ours. */
 export async function erasePage(
   db: Db,
   world: World,
@@ -211,7 +211,7 @@ async function searchEvents(
     ids: state.ids,
     subscriberId: person.subscriber_id,
     after: state.after,
-    // What was accepted later means whoever has the id then.
+    // Events accepted later refer to whoever has the id then.
     before: firstIdAt(new Date(Date.parse(state.requestedAt) + 1)),
     limit: eventsPerPage,
   })

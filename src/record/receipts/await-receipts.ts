@@ -1,4 +1,4 @@
-// Messages whose provider must be asked what became of them: when, and the task that asks.
+// Messages whose provider must be asked for the result: when, and the task that asks.
 import type { Sql } from '../../db/sql.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import { notificationIdOf } from '../../domain/derived-id.ts'
@@ -33,7 +33,7 @@ export async function awaitReceipts(
   await ensurePolls(db, environment, polls, now)
 }
 
-/** One task for each stretch of time in which a message is to be asked about. */
+/** One task for each interval in which a message has to be asked about. */
 export async function ensurePolls(
   db: Sql,
   environment: Environment,

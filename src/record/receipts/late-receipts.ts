@@ -1,4 +1,4 @@
-// Receipts that came before their messages were settled: kept as a task, and looked at again a few times.
+// Receipts that arrived before their messages were settled: stored as a task, and checked again a few times.
 import type { Tx } from '../../db/sql.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'

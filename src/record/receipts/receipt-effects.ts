@@ -1,4 +1,4 @@
-// What a receipt does to a message: forward, never back; a report that comes twice, or late, does no harm.
+// What a receipt does to a message: forward, never back; a duplicate or late report does no harm.
 import { sendErrorOf } from '../../domain/delivery/after-outcome.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import { ownIdOf, repeatedIdOf } from '../../domain/derived-id.ts'
@@ -31,7 +31,7 @@ const detailCodes: Readonly<Record<ReceiptStatus, DetailCode>> = {
   complained: 'receiptFailed',
   unsubscribed: 'receiptFailed',
 }
-/** Proof that it arrived: whatever else is reported, before or after, only a bounce speaks against it. */
+/** Proof that it arrived: whatever else is reported, before or after, only a bounce contradicts it. */
 const arrivals: ReadonlySet<string> = new Set<ReceiptStatus>(['delivered', 'opened', 'clicked'])
 const failures: ReadonlySet<string> = new Set<ReceiptStatus>(['failed', 'rejected', 'bounced'])
 const suppressing: Partial<Record<ReceiptStatus, SuppressionReason>> = {
@@ -112,7 +112,7 @@ function standingAfter(
   if (failures.has(receipt.status)) {
     // It failed with the previous integration: the one that took over reports the result.
     if (isOthers) return {}
-    // A mailbox may bounce what its server took.
+    // A mailbox may bounce what its server accepted.
     if (receipt.status !== 'bounced' && knows(arrivals)) return {}
     return { status: 'error', error: sendErrorOf(channel, receipt.words ?? `The provider reported: ${receipt.status}`) }
   }
@@ -123,7 +123,7 @@ function standingAfter(
   return isProof && isNews && !('bounced' in known) ? { status: 'sent', ...deliveredAt } : deliveredAt
 }
 
-/** What the vendor says, where it can be true. */
+/** The vendor's timestamp, if it is plausible. */
 function timestampOf({ at }: Receipt, { createdAt }: ReportedMessage, now: Date): Date {
   return at !== undefined && at >= createdAt && at <= now ? at : now
 }

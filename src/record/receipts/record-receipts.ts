@@ -1,4 +1,4 @@
-// One transaction for what a provider reported: messages, the story of their jobs, and whom nothing more is sent to.
+// One transaction for what a provider reported: messages, the details of their jobs, and suppressed addresses.
 
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
@@ -34,7 +34,7 @@ export interface RecordedReceipts {
 export interface Report {
   readonly integration: Integration
   readonly receipts: readonly Receipt[]
-  /** Whether a device that is said to be gone is believed to be. */
+  /** Whether a device reported as unregistered is believed to be. */
   readonly prunes?: boolean
   /** Whether early reports will not be checked again: then they are recorded as far as possible. */
   readonly isLast?: boolean

@@ -1,4 +1,4 @@
-// What a provider answered when it was asked what became of messages: receipts, and when to ask for the others.
+// A provider's answer about the result of messages: receipts, and when to ask for the others.
 import type { Db } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Receipt } from '../../providers/inbound/receipt.ts'
@@ -16,7 +16,7 @@ export interface PollSettlement {
   readonly integrationId: string
   /** Omitted if the integration is gone, or there is no one left to ask. */
   readonly report?: Report
-  /** Those that were asked about, and when each is again should nothing be known of it. */
+  /** The messages asked about, and when each is asked about again if nothing is known. */
   readonly asked: readonly {
     readonly id: string
     readonly providerMessageId: string
@@ -46,7 +46,7 @@ export async function settlePoll(
     }))
     await pollAgain(tx, environment, again)
     const next = await nextPollAt(tx, environment, integrationId)
-    // What is due later has tasks of its own: else, while messages are sent, none would ever come to an end.
+    // What is due later has separate tasks: otherwise, while messages are sent, none would ever end.
     if (next === undefined || next > now) await finishTasks(tx, environment, [task])
     else await repeatTask(tx, environment, { ...task, waitMs: 0, state: task.state }, clock)
     const polls = again.flatMap(({ at }) => (at === null ? [] : [{ integrationId, at }]))

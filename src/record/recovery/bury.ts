@@ -49,7 +49,7 @@ export async function buryJobs(
 /** How often it was run in vain. */
 const runsOf = ({ interruptions, faults }: Job): number => Math.max(interruptions, faults + 1)
 
-/** What a provider was being asked to send was perhaps sent; the rest was not. */
+/** What was being sent may have been sent; the rest was not. */
 function givenUp(message: UnsentMessage): CallResult {
   const { unsureRepeats, interruptions = 0 } = message.sending
   const isPerhapsSent = message.state === 'calling' || unsureRepeats > 0 || interruptions > 0

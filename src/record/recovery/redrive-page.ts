@@ -1,4 +1,5 @@
-// A page of a redrive by filter, in one transaction: failed jobs looked at, those that fit due again, and how far it has come.
+// A page of a redrive by filter, in one transaction: failed jobs examined, matching ones made due again, and the
+// progress.
 import type { Db, Sql } from '../../db/sql.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { FailedStep, Failure, RedrivableJob, RedriveBounds, SkipReason } from '../../domain/delivery/redrive.ts'
@@ -18,7 +19,7 @@ import { jobIdsOf, redriveNotifications } from './redrive.ts'
 /** Each is a notification with its jobs and messages, locked until the page is written. */
 export const failedPerPage = 200
 
-/** True when more is to come. Nothing is written by whoever has lost the task, nor after the redrive was stopped. */
+/** True if more follows. Nothing is written by a worker that has lost the task, nor after the redrive was stopped. */
 export async function redriveNextPage(
   db: Db,
   world: World,
@@ -101,7 +102,7 @@ function stepOf(job: Omit<FailedJob, 'jobId'>, versions: Versions): FailedStep {
   }
 }
 
-/** Those of which another step fitted on a page before: each notification is judged, and counted, once. */
+/** Those with a matching step on an earlier page: each notification is judged, and counted, once. */
 async function metBefore(
   db: Sql,
   environment: Environment,

@@ -37,7 +37,7 @@ export interface RedriveCall {
   readonly now: Date
   /** Which of their failures are meant; all unless given. */
   readonly isMeant?: (notification: RecoverableNotification, job: RedrivableJob) => boolean
-  /** Whether what was perhaps sent is sent again as well. */
+  /** Whether messages that may have been sent are sent again as well. */
   readonly includesUnsure?: boolean
 }
 
@@ -54,8 +54,8 @@ export type RedriveResult = ReadonlyMap<string, readonly RedrivenStep[] | SkipRe
 const statusOf: Readonly<Record<Way, JobStatus>> = { send: 'running', decide: 'queued', wait: 'delayed' }
 
 /**
- * Locks events, jobs and messages in this order. Two at once: the second finds the jobs open. A node that still had one of
- * them in hand has lost its lease long ago, and whatever it settles is fenced by that.
+ * Locks events, jobs and messages in this order. Of two at once, the second finds the jobs open. A node that still had
+ * one of them in flight has lost its lease long ago, and whatever it settles is fenced by that.
  */
 export async function redriveNotifications(
   tx: Tx,

@@ -1,4 +1,5 @@
-// Takes back what can be taken back: what is unsent is canceled, what is in the feed leaves it, and all of it is marked.
+// Retracts what can be retracted: unsent messages are canceled, in-app messages are removed from the feed, and all of
+// it is marked.
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
@@ -45,7 +46,7 @@ export async function retractNotification(
 ): Promise<RetractedNotification> {
   const { id, eventId } = notification
   const now = world.now()
-  // Nothing of it is redriven meanwhile.
+  // Nothing of it is redriven in the meantime.
   await lockEvents(tx, environment, [eventId], 'update')
   const canceled = await cancelNotification(tx, world, environment, queue, { notification, by })
   const steps = await stepsOf(tx, environment, notification)
@@ -79,7 +80,7 @@ interface TakingBack {
   readonly counted: CountedInboxes
 }
 
-/** Marks the jobs, also those that said nothing: none of them is redriven from here on. */
+/** Marks the jobs, including those without messages: none of them is redriven from here on. */
 async function takeBack(
   tx: Tx,
   environment: Environment,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { renderPlainly } from '../../../test/support/plain-liquid.ts'
-import { createRandom, fuzzSeed } from '../../../test/support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed } from '../../../test/support/random.ts'
 import { randomPayload, randomTemplate } from '../../../test/support/random-templates.ts'
 import { sceneNow, scopeWith } from '../../../test/support/render-scene.ts'
 import { RenderError } from '../../domain/workflows/rendering.ts'
@@ -10,7 +10,7 @@ import { Budget } from '../limits.ts'
 import { compile } from '../template.ts'
 
 const seed = fuzzSeed()
-const templatesTried = 3_000
+const templatesTried = fuzzRounds(1_000)
 const payloadsTried = 3
 
 type Outcome = { readonly out: string } | { readonly message: string }

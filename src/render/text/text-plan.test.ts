@@ -1,7 +1,7 @@
 // Text parts that are written beside the HTML: the same as those that are read from it, whatever is written and filled in.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRandom, fuzzSeed, type Random } from '../../../test/support/random.ts'
+import { createRandom, fuzzRounds, fuzzSeed, type Random } from '../../../test/support/random.ts'
 import { sceneNow, scopeWith } from '../../../test/support/render-scene.ts'
 import { compileDocument, readDocument } from '../email/document.ts'
 import { Budget } from '../limits.ts'
@@ -10,7 +10,7 @@ import { textLengthMax } from './html-to-text.ts'
 import { textPlanOf } from './text-plan.ts'
 
 const seed = fuzzSeed()
-const templatesTried = 6_000
+const templatesTried = fuzzRounds(1_500)
 const valuesTried = 4
 
 /** Where a value goes. */

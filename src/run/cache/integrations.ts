@@ -1,5 +1,6 @@
 // The active integrations of an environment, opened once a version: their secrets are not unsealed for every batch.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -19,12 +20,11 @@ interface CacheEntry {
 }
 
 export function createIntegrations(sealer: Sealer): Integrations {
-  const cached = new Map<string, CacheEntry>()
+  const cached = new BoundedMap<string, CacheEntry>(environmentsMax)
   return {
     active: async (db, environment, { integrations: stamp, captures }) => {
       const known = cached.get(environment.id)
       if (known?.stamp === stamp && known.captures === captures) return known.integrations
-      if (cached.size >= environmentsMax) cached.clear()
       const opened = await listIntegrations(db, sealer, environment, { activeOnly: true })
       const integrations = captures ? opened.map(capturing) : opened
       cached.set(environment.id, { stamp, captures, integrations })
@@ -33,7 +33,7 @@ export function createIntegrations(sealer: Sealer): Integrations {
   }
 }
 
-/** In an environment that keeps what it would send, every integration does. */
+/** In an environment that captures, every integration does. */
 const capturing = (integration: Integration): Integration => ({
   ...integration,
   configurations: { ...integration.configurations, capture: true },

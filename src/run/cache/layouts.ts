@@ -1,5 +1,6 @@
-// The layouts and translations of an environment, kept until their stamp changes: asked for only where a batch needs them.
+// The layouts and translations of an environment, cached until their stamp changes: read only if a batch needs them.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { emailLayoutsOf, layoutLengthMax, layoutsMax } from '../../domain/workflows/layout.ts'
@@ -17,7 +18,7 @@ export interface Wording {
 }
 
 export interface Wordings {
-  /** What the e-mail steps and the translated templates of a batch need; nothing is asked for where there are none. */
+  /** What the e-mail steps and the translated templates of a batch need; nothing is read if there are none. */
   for(
     db: Sql,
     environment: Environment,
@@ -89,31 +90,17 @@ interface KeptLayouts extends EmailLayouts, Sized {
 const cachedLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
 const environmentsMax = 1_000
 
-/** What was not asked for the longest makes room; what is larger than all room there is, is read every time. */
+/** What was used longest ago is evicted; what is larger than the whole cache is read every time. */
 export function createCache<Value extends Sized>(
   read: (db: Sql, environment: Environment) => Promise<Value>,
   lengthMax = cachedLengthMax,
 ): (db: Sql, environment: Environment, stamp: string) => Promise<Value> {
-  const cached = new Map<string, { stamp: string; value: Value }>()
-  let length = 0
-  const drop = (id: string): void => {
-    length -= cached.get(id)?.value.length ?? 0
-    cached.delete(id)
-  }
-  const keep = (id: string, stamp: string, value: Value): void => {
-    drop(id)
-    if (value.length > lengthMax) return
-    for (const oldest of cached.keys()) {
-      if (cached.size < environmentsMax && length + value.length <= lengthMax) break
-      drop(oldest)
-    }
-    cached.set(id, { stamp, value })
-    length += value.length
-  }
+  const lengths = { max: lengthMax, of: ({ value }: { value: Value }) => value.length }
+  const cached = new BoundedMap<string, { stamp: string; value: Value }>(environmentsMax, lengths)
   return async (db, environment, stamp) => {
     const known = cached.get(environment.id)
     const value = known?.stamp === stamp ? known.value : await read(db, environment)
-    keep(environment.id, stamp, value)
+    cached.set(environment.id, { stamp, value })
     return value
   }
 }

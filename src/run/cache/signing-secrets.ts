@@ -1,5 +1,6 @@
-// What environments sign with, opened once each and kept for a while: a rotation on another node is seen soon.
+// What environments sign with, opened once each and cached for a while: a rotation on another node is seen soon.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { SigningKeys } from '../../domain/operate/signing-keys.ts'
 import { findSigningKeys } from '../../store/operate/signing-versions.ts'
@@ -18,14 +19,13 @@ const keptMs = 30_000
 const renewedMs = 1_000
 
 export function createSigningSecrets(world: Pick<World, 'sealer' | 'now'>): SigningSecrets {
-  const cached = new Map<string, { readonly at: number; readonly keys: SigningKeys }>()
+  const cached = new BoundedMap<string, { readonly at: number; readonly keys: SigningKeys }>(environmentsMax)
   const notOlder = async (ageMs: number, db: Sql, environment: Environment): Promise<SigningKeys> => {
     const now = world.now().getTime()
     const known = cached.get(environment.id)
     if (known !== undefined && Math.abs(now - known.at) < ageMs) return known.keys
     const keys = await findSigningKeys(db, world.sealer, environment)
     if (keys === undefined) throw new Error(`Environment ${environment.id} is missing`)
-    if (cached.size >= environmentsMax) cached.clear()
     cached.set(environment.id, { at: now, keys })
     return keys
   }

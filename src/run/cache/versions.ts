@@ -1,5 +1,6 @@
 // Workflow versions by id, kept up to a bound: they never change.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import { findVersions } from '../../store/workflows/workflows.ts'
@@ -12,10 +13,10 @@ export interface Versions {
 const versionsMax = 2_000
 
 export function createVersions(max = versionsMax): Versions {
-  const cached = new Map<string, WorkflowVersion>()
+  const cached = new BoundedMap<string, WorkflowVersion>(max)
   return {
     of: async (db, environment, ids) => {
-      // A batch's own: whatever is evicted meanwhile, it has all it asked for.
+      // A batch's own: whatever is evicted in the meantime, it has everything it requested.
       const found = new Map<string, WorkflowVersion>()
       for (const id of ids) {
         const version = cached.get(id)
@@ -27,15 +28,7 @@ export function createVersions(max = versionsMax): Versions {
         found.set(version.id, version)
         cached.set(version.id, version)
       }
-      evictOldest(cached, max)
       return found
     },
-  }
-}
-
-function evictOldest(cached: Map<string, WorkflowVersion>, max: number): void {
-  for (const id of cached.keys()) {
-    if (cached.size <= max) return
-    cached.delete(id)
   }
 }

@@ -2,7 +2,9 @@
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Turn } from '../../domain/turn.ts'
+import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
+import { decideElsewhere } from '../../render/elsewhere.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
 import { heldUnrendered } from '../send/held-unrendered.ts'
 import type { Stages } from '../stages.ts'
@@ -33,7 +35,7 @@ interface BatchParts extends DecidingParts {
   readonly tracing: StepTracing | undefined
 }
 
-/** Others have their turn in between where it takes its time. */
+/** Others get their turn in between if it takes long. */
 export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn = new Turn()): Promise<DecidedBatch> {
   const { facts, links, answers, tracing, now } = parts
   const batch: DecidedBatch = {
@@ -45,6 +47,7 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
     madeAfter: new Map(),
   }
   const probed = new Set<string>()
+  const here = decidingHere(parts)
   for (const job of jobs) {
     if (turn.isOver()) await turn.next()
     const jobFacts = withAnswers(withSpan(tracing, jobFactsFrom(facts, job, links)), answers)
@@ -61,15 +64,49 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
       batch.asking.push(jobFacts)
       continue
     }
-    const decided = decideJob(parts, jobFacts)
+    let decided = decideIfCheap(here, jobFacts)
+    if (decided === 'dear') {
+      decided = await decideDear(parts, jobFacts)
+      // The thread had its time, and others had theirs.
+      await turn.next()
+    }
     tracing?.decided(job, decided)
     sort(batch, decided)
-    const follower = decideFollower(parts, job, decided)
+    const follower = decideFollower(parts, here, job, decided)
     if (follower === undefined) continue
     batch.madeAfter.set(follower.job.id, job.id)
     sort(batch, follower.decided)
   }
   return batch
+}
+
+/** What costs little is rendered here; without threads everything is. */
+function decidingHere(parts: BatchParts): DecidingParts {
+  const { small } = parts.renderer
+  return small === undefined || parts.stages.pipeline.world.threads === undefined
+    ? parts
+    : { ...parts, renderer: small }
+}
+
+function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'dear' {
+  try {
+    return decideJob(here, jobFacts)
+  } catch (error) {
+    if (error instanceof RenderElsewhere) return 'dear'
+    throw error
+  }
+}
+
+/** One whose message costs more than a small budget. */
+function decideDear(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
+  const { renderer, now } = parts
+  return decideElsewhere({
+    threads: parts.stages.pipeline.world.threads,
+    renderer,
+    first: renderer.small ?? renderer,
+    now: () => now,
+    decide: (by) => decideJob({ ...parts, renderer: by }, jobFacts),
+  })
 }
 
 function sort({ sends, calls, settlements, deferred }: DecidedBatch, decided: DecidedJob): void {
@@ -79,9 +116,10 @@ function sort({ sends, calls, settlements, deferred }: DecidedBatch, decided: De
   else deferred.push(decided.settled)
 }
 
-/** What comes of the job after this one; undefined where it has its own turn, as most have. */
+/** The result of the job after this one; undefined if it runs separately, as most do. */
 function decideFollower(
   parts: BatchParts,
+  here: DecidingParts,
   { id }: Job,
   decided: DecidedJob,
 ): { readonly job: Job; readonly decided: DecidedJob } | undefined {
@@ -91,7 +129,7 @@ function decideFollower(
   const found = jobFactsFrom(facts, job, links)
   if (found === undefined || mustAsk(found, stages.pipeline)) return undefined
   const traced = withSpan(tracing, found) as JobFacts
-  const next = orUndecided(() => decideJob(parts, traced))
+  const next = orUndecided(() => decideJob(here, traced))
   // A call or a decision is for a job that is there.
   const isForLater = next === undefined || 'call' in next || ('settled' in next && !('status' in next.settled))
   if (isForLater) {

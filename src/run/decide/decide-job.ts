@@ -1,4 +1,4 @@
-// One job of a batch, from what is known of it to what is to be written, sent or asked for it; nothing of that is done here.
+// One job of a batch, from its facts to what has to be written, sent or called for it; nothing of that is done here.
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'

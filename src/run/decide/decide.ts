@@ -1,4 +1,5 @@
-// Asks a job's conditions, preferences and step type what should happen. Pure: everything it looks at was loaded before.
+// Evaluates a job's conditions, preferences and step type to decide what should happen. Pure: everything it needs was
+// loaded before.
 
 import type { Decision } from '../../domain/delivery/decision.ts'
 import type { Job } from '../../domain/delivery/job.ts'
@@ -19,7 +20,7 @@ export function decide(facts: JobFacts, renderer: Renderer, at: Date): Decision 
   const { job, step } = facts
   const leftOut = leftOutOfTest(facts, now)
   if (leftOut !== undefined) return leftOut
-  // A wait that is over was decided when it began: conditions are not asked twice.
+  // A finished wait was decided when it began: conditions are not evaluated twice.
   if (job.status === 'delayed') {
     const held = heldOn(facts, now)
     if (held !== undefined && !goesOnInTest(facts, held)) return held
@@ -41,13 +42,13 @@ export function decide(facts: JobFacts, renderer: Renderer, at: Date): Decision 
   return before.length === 0 ? decision : { ...decision, details: [...before, ...decision.details] }
 }
 
-/** The queue's clock, which woke the job, may be ahead of ours: a wait that is over for it is over. */
+/** The queue's clock, which woke the job, may be ahead of ours: a wait that has ended for it has ended. */
 function wokenAt({ status, state }: Job, now: Date): Date {
   const isWoken = state?.until !== undefined && (status === 'delayed' || state.heldBy !== undefined)
   return isWoken ? new Date(Math.max(now.getTime(), Date.parse(state.until))) : now
 }
 
-/** What the step itself wants, whatever conditions and preferences say. */
+/** What the step itself wants, regardless of conditions and preferences. */
 export function decideStep(
   facts: JobFacts,
   step: NotificationStep,
@@ -139,7 +140,7 @@ function withVariant(
   }
 }
 
-/** What the event itself says otherwise, or beside the workflow. */
+/** Overrides of the event, in addition to the workflow. */
 function contextDetails({ event, version, scope }: JobFacts, now: Date): StoredDetail[] {
   const severity = event.severity ?? 'none'
   const { tenant } = scope

@@ -1,11 +1,14 @@
-// The step after one that is over as soon as it is decided: decided and written with it, which saves it a turn of its own.
+// The step after one that ends as soon as it is decided: decided and written with it, which saves it a separate turn.
 import type { Job } from '../../domain/delivery/job.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
 import type { StepType, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import { activeStepFrom } from '../../domain/workflows/workflow.ts'
 import { needsOf } from './step-needs.ts'
 
-/** What these decide depends on nothing but what is loaded before; the others wait, or call, or ask the database where they are written. */
+/**
+ * The decisions of these depend only on what is loaded before; the others wait, or call, or query the database when
+ * they are written.
+ */
 const followers: ReadonlySet<StepType> = new Set<StepType>(['in_app', 'email', 'sms', 'chat', 'push'])
 
 /**
@@ -15,7 +18,7 @@ const followers: ReadonlySet<StepType> = new Set<StepType>(['in_app', 'email', '
  */
 export function followerOf(job: Job, version: WorkflowVersion | undefined): Job | undefined {
   const steps = version?.definition.steps ?? []
-  // Begun before and not ended: it goes alone now, so that a fault in what comes after it costs only that.
+  // Started before and not finished: it goes alone now, so that an error in what follows costs only that.
   if (job.interruptions > 0 || job.faults > 0 || isRedriven(job) || !endsAtOnce(job, steps[job.step]?.template.type))
     return undefined
   const place = activeStepFrom(steps, job.step + 1)

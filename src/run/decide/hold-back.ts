@@ -17,7 +17,7 @@ const disturbing: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'pu
 /** What a person who wants a workflow gathered does not want to get one by one. */
 const outOfApp: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat'])
 
-/** Undefined when it is to be said now. */
+/** Undefined if it is to be sent now. */
 export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
   const { step, version, subscriber } = facts
   const { preferences, timezone } = subscriber
@@ -30,7 +30,7 @@ export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
   }
   if (until <= now) return undefined
   if (gathered !== undefined) {
-    // An hour begins with whatever comes first; a time of day is the same for all that wait for it.
+    // An hour begins with the first event; a time of day is the same for all that wait for it.
     const key = frequency?.type === 'hourly' ? 'hourly' : until.toISOString()
     return gather(facts, 'frequency', key, until)
   }
@@ -40,7 +40,7 @@ export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
 
 function outside(facts: HoldFacts, asked: OutsideWay, until: Date, now: Date): Decision {
   const { job, subscriber } = facts
-  // What was held before stands for others perhaps, and is not dropped because its turn came late.
+  // What was held before may stand for others, and is not dropped because its turn came late.
   const way = asked === 'skip' && job.state?.heldBy !== undefined ? 'bundle' : asked
   const untilDate = until.toISOString()
   switch (way) {
@@ -90,7 +90,9 @@ function undisturbedFrom(preferences: SubscriberPreferences, zone: string | null
 /** A subscriber who keeps changing their hours is notified in the end. */
 const extensionsMax = 3
 
-/** For a job whose wait is over: what was held is let go, and what would end outside the hours waits on. */
+/**
+ * For a job whose wait has ended: what was held is released, and what would end outside the hours continues to wait.
+ */
 export function heldOn(facts: HoldFacts, now: Date): Decision | undefined {
   const { job } = facts
   if (job.state?.heldBy !== undefined) {

@@ -23,19 +23,19 @@ export interface JobFacts {
   readonly channels: readonly ChannelSettings[]
   readonly integrations: readonly Integration[]
   readonly previous: readonly PreviousStep[]
-  /** By address: what was answered to the step's conditions. */
+  /** By URL: the responses to the step's conditions. */
   readonly webhookAnswers?: ReadonlyMap<string, WebhookAnswer>
   /** If nothing is called, as in a simulation: whether comparisons with responses pass. */
   readonly webhooksHold?: boolean
   /** The tenant's override of the workflow, where there is one. */
   readonly tenantOverride: WorkflowOverride | undefined
-  /** The step whose events the job sees, where they were gathered. */
+  /** The step whose events the job sees, if they were collected. */
   readonly digestStepId?: string | null
-  /** Of this turn of the job, where its event is traced. */
+  /** For this turn of the job, if its event is traced. */
   readonly span?: Span | undefined
 }
 
-/** What one address answered, or why it did not. */
+/** The response of one URL, or why there was none. */
 export type WebhookAnswer =
   | { readonly kind: 'answered'; readonly body: Readonly<Record<string, unknown>> }
   /** `later`: it may answer another time. */

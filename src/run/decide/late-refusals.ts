@@ -15,7 +15,7 @@ export interface RefusalFacts {
   readonly now: Date
 }
 
-/** Undefined where the job goes on. What a provider was being asked to send is perhaps sent: that is settled first. */
+/** Undefined if the job continues. What was being sent may have been sent: that is settled first. */
 export function lateRefusal(facts: JobFacts, { unsent, isCalledOff, now }: RefusalFacts): Settlement | undefined {
   const isCall = facts.step.template.type === 'custom'
   const isOver = unsent.length === 0 && !isCall

@@ -52,14 +52,14 @@ export interface Facts {
   readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
   /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly mayBeSuppressed: boolean
-  /** By job: what was being sent when it was last looked at. */
+  /** By job: what was being sent when it last ran. */
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
 
 /** A template gets this many events; the total is passed as a number. */
 const digestPayloadsMax = 100
 
-/** What is known of a run that is only tried: nothing of it is in the database, so it is not looked for there. */
+/** What is known about a simulated run: nothing of it is in the database, so it is not looked up there. */
 export interface TriedFacts {
   /** Recipients and actors, as they would be. */
   readonly subscribers: ReadonlyMap<string, RecipientRow>
@@ -83,7 +83,8 @@ async function readFacts(
   tried?: TriedFacts,
 ): Promise<Facts> {
   const resumed = asked.filter((job) => job.status === 'running')
-  // Kept, but for the first time: they say what else is needed, so that most batches ask for all of it in one trip.
+  // Cached, except for the first time: they say what else is needed, so that most batches load everything in one round
+  // trip.
   const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
   const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
   const jobs = [...asked, ...followers.values()]
@@ -150,7 +151,7 @@ const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, un
   ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
 ]
 
-/** About what a batch takes to be decided: whoever changes something meanwhile is as late as for those. */
+/** About what a batch takes to be decided: a change in the meantime is as late as for those. */
 const freshMs = 100
 
 /** What was read when these jobs were accepted, in that order: if all of them have it, and it is recent. */

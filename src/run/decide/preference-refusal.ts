@@ -1,12 +1,11 @@
 // Whether the subscriber does not want this on this channel, and which preference decided.
 import type { Decision } from '../../domain/delivery/decision.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
-import { channels } from '../../domain/delivery/integration.ts'
+import { isChannel } from '../../domain/delivery/integration.ts'
 import type { DetailCode } from '../../domain/insight/execution-detail.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { PreferenceSource, PreferenceSources, Switches } from '../../domain/preferences/preference.ts'
 import { choiceFor, resolveChannel } from '../../domain/preferences/preference.ts'
-import type { StepType } from '../../domain/workflows/workflow.ts'
 import type { JobFacts } from './job-facts.ts'
 
 const codes: Readonly<Record<PreferenceSource, DetailCode>> = {
@@ -37,9 +36,7 @@ export function preferenceRefusal(facts: PreferenceFacts, now: Date): Decision |
   return { kind: 'skip', details: [detail(now, codes[source], { raw: saidOf(sources, type) })] }
 }
 
-const isChannel = (type: StepType): type is Channel => (channels as readonly string[]).includes(type)
-
-/** What each source says of the channel; those that say nothing are left out. */
+/** What each source says about the channel; sources without an opinion are left out. */
 function saidOf(sources: PreferenceSources, channel: Channel): Readonly<Record<string, unknown>> {
   const { settings, tenantSettings, preferences, workflowId } = sources
   return {

@@ -20,7 +20,7 @@ export interface PreviousStep {
   readonly messages: readonly EarlierMessage[]
 }
 
-/** By notification; read only where a step asks for it. */
+/** By notification; read only if a step needs it. */
 export async function findPreviousSteps(
   db: Sql,
   environment: Environment,
@@ -64,8 +64,8 @@ export function messagesOfStep(
 }
 
 /**
- * The earlier steps as templates and rules see them, by each of their names: what became of their messages, the events of
- * a digest, and what a customer's service answered, whose members stand beside them too.
+ * The earlier steps as templates and rules see them, by each of their names: the state of their messages, the events of
+ * a digest, and the response of a customer's service, whose fields are next to them.
  */
 export function stepsScope(
   steps: readonly NotificationStep[],

@@ -15,7 +15,7 @@ export interface ScopeParts {
   readonly subscriber: RecipientRow
   readonly version: WorkflowVersion
   readonly digestId: string | null
-  /** Whose earlier steps are seen, where the step asks for them. */
+  /** Whose earlier steps are visible, if the step needs them. */
   readonly notificationId: string
   readonly links?: UnsubscribeLinks | undefined
 }
@@ -58,7 +58,7 @@ export function scopeOf({
   if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe
   const previous = facts.previous.get(notificationId)
   if (previous !== undefined) scope['steps'] = stepsScope(definition.steps, previous, facts.digests)
-  // The payload's own members beside them, where they do not hide one of the roots.
+  // The payload's own fields next to them, unless they would hide one of the roots.
   for (const name of Object.keys(event.payload)) {
     if (!Object.hasOwn(scope, name) && name !== '__proto__') scope[name] = event.payload[name]
   }

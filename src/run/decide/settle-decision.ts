@@ -1,6 +1,7 @@
 // From what a step wants to what is written: statuses, messages, the next step, and the calls to make.
 
 import type { Decision } from '../../domain/delivery/decision.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
@@ -35,9 +36,9 @@ export function settleDecision(facts: JobFacts, decision: SettledDecision, now: 
     case 'complete':
       return settles(job, 'completed', { next: nextOf(facts), ...decisionParts(decision) })
     case 'wait':
-      return settles(job, 'delayed', { due: decision.until, ...decisionParts(decision) })
+      return settles(job, 'delayed', { due: until(decision.until), ...decisionParts(decision) })
     case 'release':
-      return settles(job, 'queued', { details: decision.details, due: now, closes: decision.windowId ?? null })
+      return settles(job, 'queued', { details: decision.details, due: until(now), closes: decision.windowId ?? null })
     case 'closeDigest':
       return settles(job, 'completed', {
         // The number of collected events is recorded when it closes.
@@ -61,7 +62,7 @@ export function settleDecision(facts: JobFacts, decision: SettledDecision, now: 
   }
 }
 
-/** A failed step lets the others go on, unless it or its type says otherwise. */
+/** A failed step lets the others continue, unless it or its type says otherwise. */
 export function failed(
   facts: JobFacts,
   failure: { details: Settlement['details']; stops: boolean },

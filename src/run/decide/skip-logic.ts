@@ -5,7 +5,7 @@ import { detail } from '../../domain/insight/execution-detail.ts'
 import type { JobFacts } from './job-facts.ts'
 import { brokenCondition } from './step-conditions.ts'
 
-/** Undefined when nothing says that it should be skipped. */
+/** Undefined if nothing says that it should be skipped. */
 export function skipRefusal({ step, scope }: JobFacts, now: Date): Decision | undefined {
   if (step.skip === undefined) return undefined
   try {

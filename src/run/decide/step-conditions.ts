@@ -1,4 +1,4 @@
-// The conditions of a step and of its variants, asked of what is known of a job; and what must be asked of others first.
+// The conditions of a step and of its variants, evaluated with the facts of a job; and what must be called first.
 import type { StepFilter } from '../../domain/conditions/condition.ts'
 import type { Evaluation } from '../../domain/conditions/condition-evaluation.ts'
 import { evaluateFilters } from '../../domain/conditions/condition-evaluation.ts'
@@ -47,7 +47,7 @@ export function brokenCondition(error: unknown): { field: string; message: strin
 export const asksConditions = ({ job }: JobFacts): boolean =>
   job.status !== 'delayed' && job.state?.heldBy === undefined
 
-/** The addresses whose answers are still missing to decide: none where the other conditions decide. */
+/** The URLs whose responses are still missing to decide: none if the other conditions decide. */
 export function openQuestions(facts: JobFacts, renderer: Renderer, now: Date): readonly string[] {
   if (facts.job.status === 'delayed' || !needsOf(facts.step).webhooks) return []
   try {

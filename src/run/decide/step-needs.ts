@@ -1,4 +1,5 @@
-// What a step's conditions and templates ask beyond the usual: found once a version, so that others cost nothing.
+// What a step's conditions and templates need beyond the usual: determined once per version, so that others cost
+// nothing.
 import { partsOf } from '../../domain/conditions/condition.ts'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
 

@@ -31,7 +31,7 @@ export interface SendsLeft {
   readonly skipped: readonly Settlement[]
 }
 
-/** One statement for a batch, and none where nothing is sent by e-mail or SMS. */
+/** One statement for a batch, and none if nothing is sent by e-mail or SMS. */
 export async function withoutSuppressed(
   deciding: Deciding,
   environment: Environment,
@@ -169,7 +169,7 @@ function onlyOthers<Members extends object>(channel: Channel, members: Members, 
   return { ...members, ...Object.fromEntries(changed) }
 }
 
-/** As far as addresses go: neither the id nor the payload says any. */
+/** As far as addresses are concerned: neither the id nor the payload contains any. */
 const asGiven = (envelope: Envelope, providerId: string): OutboundMessage =>
   messageFor({ id: '', envelope, providerId, payload: {} })
 

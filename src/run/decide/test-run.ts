@@ -1,5 +1,5 @@
-// What a test of a workflow does otherwise than a real run: it may leave steps out, it need not wait, and what it gathers
-// or lets through touches nothing of real runs.
+// How a test of a workflow differs from a real run: it may skip steps, it need not wait, and what it collects or lets
+// through does not affect real runs.
 import type { Decision } from '../../domain/delivery/decision.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
@@ -7,14 +7,17 @@ import type { JobFacts } from './job-facts.ts'
 
 type TestFacts = Pick<JobFacts, 'event' | 'step'>
 
-/** Undefined where the step is to run. */
+/** Undefined if the step should run. */
 export function leftOutOfTest({ event, step }: TestFacts, now: Date): Decision | undefined {
   const steps = event.test?.steps
   if (steps === undefined || steps.includes(step._id)) return undefined
   return { kind: 'skip', details: [detail(now, 'testLeftOut')] }
 }
 
-/** Whether a test goes on where a real run would be held back. What is not to be said at all is not said in a test either. */
+/**
+ * Whether a test continues where a real run would be held back. What must not be sent at all is not sent in a test
+ * either.
+ */
 export function goesOnInTest({ event }: TestFacts, held: Decision): boolean {
   return event.test?.skipDelays === true && (held.kind === 'wait' || held.kind === 'joinDigest')
 }

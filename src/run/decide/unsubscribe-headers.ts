@@ -84,7 +84,7 @@ function variantsOf({ channel, envelope }: MessageDraft): Addressed[] {
 }
 
 /**
- * Only mail to one person: whoever is shown the button must be the one it speaks for. Blind copies are the caller's own
+ * Only mail to one person: whoever sees the button must be the one it applies to. Blind copies are the caller's own
  * record and do not count.
  */
 function wantsHeaders({ to, cc, headers }: Addressed): boolean {
@@ -104,7 +104,7 @@ function withHeaders(draft: MessageDraft, headers: Headers): MessageDraft {
   if (forProviders === undefined) return { ...draft, envelope: all }
   const overrides = Object.entries(forProviders).map(([providerId, override]): [string, ForProvider] => {
     if (override.message === undefined) return [providerId, override]
-    // Each is judged by its own recipients, and what it says of headers stands in place of what all have.
+    // Each is judged by its own recipients, and its own headers replace the common ones.
     const own = headersWith({ ...envelope, ...override.message }, headers)
     return [providerId, { ...override, message: { ...override.message, headers: own } }]
   })

@@ -1,4 +1,5 @@
-// What customers' own services answer to conditions that ask them.
+// The responses of customers' own services to conditions that call them.
+import { until } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { CallKey } from '../../domain/operate/signing-keys.ts'
@@ -38,7 +39,7 @@ export function withAnswers(facts: JobFacts | undefined, answers: WebhookAnswers
   return facts === undefined || own === undefined ? facts : { ...facts, webhookAnswers: own }
 }
 
-/** Whether an address must be asked that was not asked yet. */
+/** Whether a URL must be called that was not called yet. */
 export function mustAsk(facts: JobFacts, { renderer, world }: Pipeline): boolean {
   const now = world.now()
   return leftOutOfTest(facts, now) === undefined && questionsOf(facts, renderer, now).length > 0
@@ -85,7 +86,7 @@ async function askFor(
     if (address === undefined) break
     const now = world.now()
     if (now.getTime() >= untilMs) {
-      return settles(facts.job, 'queued', { due: new Date(now.getTime() + backSoonMs) })
+      return settles(facts.job, 'queued', { due: until(new Date(now.getTime() + backSoonMs)) })
     }
     answers.set(address, await ask(pipeline, facts, address, keys))
   }
@@ -103,7 +104,7 @@ function retryOf({ world, renderer }: Pipeline, facts: JobFacts): Settlement | u
   const [first] = silent
   if (first === undefined || tries >= triesMax || silent.some(({ later }) => !later)) return undefined
   return settles(facts.job, 'queued', {
-    due: new Date(now.getTime() + Math.ceil(world.random() * 2 ** tries * 1000)),
+    due: until(new Date(now.getTime() + Math.ceil(world.random() * 2 ** tries * 1000))),
     state: { ...facts.job.state, conditionTries: tries },
     details: [detail(now, 'webhookRetried', { raw: { message: first.words }, isRetry: true })],
   })
@@ -131,7 +132,7 @@ async function ask(
   }
 }
 
-/** Asked too often, or too slow for itself: as a fault of its own, it passes. */
+/** Called too often, or too slow: as a problem of its own, it passes. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(host: string, { status, body }: OutboundAnswer): WebhookAnswer {

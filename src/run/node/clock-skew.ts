@@ -11,7 +11,7 @@ export interface Exchange {
 export interface Skew {
   /** Negative where this node is behind. */
   readonly aheadMs: number
-  /** The database looked at its clock at some time between question and answer: the skew may be off by so much. */
+  /** The database read its clock at some time between query and response: the skew may be off by that much. */
   readonly uncertainMs: number
 }
 

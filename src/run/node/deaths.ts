@@ -34,7 +34,7 @@ export interface DeathsOptions {
   onDue(): void
 }
 
-/** A statement that a node had under way when it died may still take leases: its rows are looked after for so long. */
+/** A statement that a node had in progress when it died may still take leases: its rows are watched for this long. */
 const endedKeptMs = 15_000
 const reportedMax = 1_000
 
@@ -63,14 +63,14 @@ export class Deaths {
     return this.#neighbours.some((node) => this.#options.host.isGone(node))
   }
 
-  /** Remembered beyond the next look: a registration that was under way may be committed later. */
+  /** Remembered beyond the next look: a registration in progress may be committed later. */
   report(nodeId: string): void {
     this.#reported.add(nodeId)
     const [oldest] = this.#reported
     if (this.#reported.size > reportedMax && oldest !== undefined) this.#reported.delete(oldest)
   }
 
-  /** One look at all nodes. Not to be called while another is under way. */
+  /** One look at all nodes. Not to be called while another is in progress. */
   async look(): Promise<void> {
     const { heartbeatDb, heartbeat, monotonicMs } = this.#options
     const own = heartbeat.identity
@@ -97,14 +97,14 @@ export class Deaths {
     return freeEverything(this.#options)
   }
 
-  /** What this node holds itself: nothing may be under way. */
+  /** What this node holds itself: nothing may be in progress. */
   async freeOwn(): Promise<void> {
     await this.#free(this.#options.db, { ...this.#options.heartbeat.leases.all, wasStopped: true })
   }
 
   #sightingOf(node: NodeHeartbeat): Sighting {
     const { host, nodeId } = this.#options
-    // An earlier identity of this very node is over: it goes by another now.
+    // An earlier identity of this very node is over: it has another now.
     const isCertain = node.nodeId === nodeId || this.#reported.has(node.nodeId) || host.isGone(node)
     return { key: keyOf(node), sign: String(node.beat), isCertain }
   }
@@ -129,8 +129,8 @@ export class Deaths {
   }
 
   /**
-   * Frees what ended nodes held, each in a transaction of its own with its row locked. The row stays until nothing is left
-   * and nothing can come any more, so that another node looks again should this one die now.
+   * Frees what ended nodes held, each in a separate transaction with its row locked. The row stays until nothing is
+   * left and nothing can arrive any more, so that another node looks again should this one die now.
    */
   async #freeEnded(): Promise<void> {
     const { db, heartbeatDb, world, onDue } = this.#options

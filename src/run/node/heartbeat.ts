@@ -18,11 +18,11 @@ export interface HeartbeatOptions {
   /** Statements go by whatever connection a pooler chooses: another backend is no sign of a reconnect. */
   readonly isPooled: boolean
   monotonicMs(): number
-  /** Others took this node for dead: what it holds may be in their hands. */
+  /** Others considered this node dead: what it holds may be with them. */
   onLost(): void
 }
 
-/** Without a heartbeat for so long a node begins nothing; others take it for dead 4 s later at the earliest. */
+/** Without a heartbeat for this long a node starts nothing; others consider it dead 4 s later at the earliest. */
 export const aliveMsMax = 6_000
 
 export class Heartbeat {
@@ -103,7 +103,7 @@ export class Heartbeat {
     return this.#register()
   }
 
-  /** Under a lease key that was never used: that of a registration whose answer was lost is in the table. */
+  /** With a lease key that was never used: that of a registration whose response was lost is in the table. */
   async #register(): Promise<BeatAnswer> {
     const { heartbeatDb, nodeId, host, isSoleHolder } = this.#options
     const leases = createLeaseSource()

@@ -52,7 +52,7 @@ function isGone(own: HostFacts, { hostName, bootId, pidNamespace, pid, processSt
   const isHere = bootId !== null && pidNamespace !== null && bootId === own.bootId && pidNamespace === own.pidNamespace
   if (!isKnown || !isHere || hostName !== own.hostName) return false
   if (!existsProcess(pid)) return true
-  // A process that exists and cannot be read is hidden from us: that says nothing.
+  // A process that exists and cannot be read is hidden from us: that means nothing.
   const stat = readStat(String(pid))
   if (stat === undefined) return false
   const isZombie = stat.state === 'Z' || stat.state === 'X'

@@ -28,7 +28,7 @@ export interface Judgement {
 
 /** A living node beats five times in this, and one that could not write for 6 s begins no call any more. */
 export const unchangedMsMin = 10_000
-/** After a failover all nodes reconnect, each in its own time: until then an old heartbeat says nothing. */
+/** After a failover all nodes reconnect, each in its own time: until then an old heartbeat means nothing. */
 export const connectedMsMin = 20_000
 
 /**

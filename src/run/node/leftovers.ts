@@ -1,6 +1,7 @@
 // Makes the jobs of dead nodes due again: the leases of one of them, or everything if no other process can be at work.
 import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { everyLease } from '../../queue/lease-source.ts'
 import type { DeadNode, QueueTable } from '../../queue/leases.ts'
 import { freeLeases } from '../../queue/leases.ts'
@@ -20,12 +21,10 @@ export interface LeftoverParts {
   readonly queues: readonly QueueTable[]
 }
 
-/** No node has this id: all are others. */
-const noNode = '00000000-0000-0000-0000-000000000000'
-
 /** No other process works on this database: every node in its tables is dead, and nothing is in flight. */
 export async function clearLeftovers(parts: LeftoverParts): Promise<void> {
-  await parts.db.transaction((tx) => endAllOthers(tx, noNode))
+  // No node has this id: all are others.
+  await parts.db.transaction((tx) => endAllOthers(tx, nilId))
   await freeEverything({ ...parts, heartbeatDb: parts.db })
 }
 

@@ -17,7 +17,7 @@ import { hostProcess } from './host-process.ts'
 
 export interface NodeOptions {
   readonly db: Db
-  /** One connection for heartbeats alone, with timeouts of a few seconds: nothing else may keep it busy. */
+  /** One connection only for heartbeats, with timeouts of a few seconds: nothing else may keep it busy. */
   readonly heartbeatDb: Db
   readonly world: World
   readonly clock: Clock
@@ -152,7 +152,7 @@ class HeartbeatNode implements Node {
     if (identity === undefined) return
     try {
       await this.#deaths.freeOwn()
-      // Last: while the row is there, other nodes look after what could not be freed.
+      // Last: while the row exists, other nodes take care of what could not be freed.
       await deleteHeartbeat(heartbeatDb, identity)
     } catch (error) {
       world.log.warn(

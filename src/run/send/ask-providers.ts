@@ -1,4 +1,4 @@
-// Asks providers to send messages that were begun: each by itself, or together where they share a call.
+// Calls providers for messages that were started: each separately, or together if they share a call.
 
 import { callOfSlot } from '../../deliver/batch-slots.ts'
 import { deliver, deliverTogether } from '../../deliver/deliver.ts'
@@ -27,15 +27,18 @@ interface Asked {
   readonly message: BegunMessage
 }
 
-/** What is asked when messages are about to leave. */
+/** What is called when messages are about to leave. */
 export interface Leaving {
   /** Whether the jobs are still ours, which is certain while their marks are fresh. */
   mayLeave(jobs: readonly Job[]): boolean | Promise<boolean>
-  /** Marks a message that was not marked when it began, because its provider says when its content leaves. */
+  /** Marks a message that was not marked when it started, because its provider says when its content leaves. */
   mark(job: Job, message: BegunMessage): Promise<boolean>
 }
 
-/** What comes of each message; none of it is ever rejected, or a slot would be held for good. The calls have begun when this returns. */
+/**
+ * The result of each message; none of these promises is ever rejected, or a slot would be held forever. The calls have
+ * started when this returns.
+ */
 export function askProviders(
   pipeline: Pipeline,
   outgoing: readonly Outgoing<BegunMessage>[],
@@ -67,7 +70,7 @@ export function askProviders(
   return answers
 }
 
-/** With a span of the call, where the event is traced: who was asked and what for, never whom it was for. */
+/** With a span for the call, if the event is traced: which provider and channel, never the recipient. */
 function traced({ world }: Pipeline, asked: Asked, together: number, answer: Promise<Outcome>): Promise<Outcome> {
   const { facts, message } = asked
   const span = facts.span && world.tracer?.begin(`send ${message.channel}`, facts.span.traceparent, { kind: 'client' })
@@ -129,7 +132,9 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
 /** No provider was called. */
 const notAddressed = uncalled('The reply address could not be created')
 
-/** As the provider is given it; undefined when its address for answers could not be made, because the database is away. */
+/**
+ * As the provider gets it; undefined if its reply address could not be created, because the database is unavailable.
+ */
 async function addressedOf(
   pipeline: Pipeline,
   { environment, facts, message }: Asked,
@@ -140,7 +145,7 @@ async function addressedOf(
   const plain = messageFor({ id, envelope, providerId, payload: facts.event.payload })
   try {
     const addressed = await withReplyAddress(pipeline, environment, facts, integration, plain)
-    // Answers name the message itself; the vendor is asked under a name that it has not refused.
+    // Receipts name the message itself; the vendor is called with an id that it has not rejected.
     return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
   } catch (error) {
     pipeline.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address')

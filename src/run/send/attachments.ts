@@ -13,7 +13,7 @@ export const fileBytesAtOnceMax = 48 * 1024 * 1024
 /** Well within what a call may take, so that its lease holds. */
 export const fileWaitMs = 10_000
 
-/** Sends with the event's files, where it brought some; the memory they take is given back when the call is over. */
+/** Sends with the event's attachments, if it has any; their memory is released when the call has finished. */
 export async function withFiles(
   pipeline: Pipeline,
   environment: Environment,

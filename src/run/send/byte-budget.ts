@@ -2,7 +2,7 @@
 import type { World } from '../../world/world.ts'
 
 export interface ByteBudget {
-  /** Waits for so many bytes, and returns the way to give them back; undefined when there were none in time. */
+  /** Waits for this many bytes, and returns a function that releases them; undefined if there were none in time. */
   take(bytes: number, owner?: string): Promise<(() => void) | undefined>
   heldBytes(): number
 }
@@ -16,7 +16,7 @@ interface Waiting {
 export interface ByteLimits {
   readonly bytesMax: number
   readonly waitMs: number
-  /** What one owner may hold of it, where there are several. */
+  /** What one owner may hold of it, if there are several. */
   readonly bytesPerOwnerMax?: number
 }
 
@@ -28,7 +28,7 @@ export function createByteBudget(world: Pick<World, 'sleep'>, limits: ByteLimits
 
   const heldOf = (owner: string): number => heldBy.get(owner) ?? 0
 
-  /** Of each owner the one that came first. Whose owner has enough is no reason for others to wait. */
+  /** The first waiting one of each owner. An owner at its limit is no reason for others to wait. */
   function next(): Waiting | undefined {
     const passed = new Set<string>()
     for (const waiting of line) {
@@ -57,7 +57,7 @@ export function createByteBudget(world: Pick<World, 'sleep'>, limits: ByteLimits
     }
   }
 
-  /** In the order they came: a large one is not passed over for ever. */
+  /** In order of arrival: a large one is not passed over forever. */
   function serve(): void {
     for (let first = next(); first !== undefined && first.bytes <= left; first = next()) {
       line.splice(line.indexOf(first), 1)

@@ -16,7 +16,7 @@ export interface CallKind<Wants, Ready> {
   jobOf(call: Wants | Ready): Job
   /** Calls with the same key share a limit: an integration, or the custom steps of an environment. */
   keyOf(call: Wants | Ready): string
-  /** For calls that begin together: takes a slot for one, or for a part of it; undefined where there is none now. */
+  /** For calls that start together: takes a slot for one, or for a part of it; undefined if there is none now. */
   batchPlan(now: Date): (call: Wants) => Ready | undefined
   /** Gives the slots back: the call is not made. */
   leave(call: Ready): void
@@ -24,7 +24,7 @@ export interface CallKind<Wants, Ready> {
   together(calls: readonly Ready[]): readonly (readonly Ready[])[]
   /** Commits the marks under the jobs' leases; returns the ids of the jobs that were still ours. */
   begin(environment: Environment, calls: readonly Ready[]): Promise<ReadonlySet<string>>
-  /** Makes the calls. None is ever rejected. Slots are given back as each one ends. */
+  /** Makes the calls. None is ever rejected. Slots are released as each one ends. */
   call(environment: Environment, calls: readonly Ready[]): readonly Promise<JobOutcome>[]
   /** Whether the key may not be called for a while. */
   rests(key: string, now: Date): boolean
@@ -52,7 +52,7 @@ export interface CallQueue<Wants, Ready> {
   isBehindOthers(key: string, lane: number): boolean
   /** How many more of this lane may wait here. */
   capacity(key: string, lane: number): number
-  /** When a job that finds no room here should come back: its turn at the rate at which the key is served. */
+  /** When a job that finds no capacity here should come back: its turn at the rate at which the key is served. */
   turnAt(key: string, now: Date): Date
   /**
    * Resolves when batches of this environment that are decided next find room here, if that is likely soon; after a short while
@@ -61,7 +61,7 @@ export interface CallQueue<Wants, Ready> {
   untilCapacity(environment: Environment): Promise<void>
   /** This node may call again, or more may be called: those that wait go on. */
   wake(key?: string): void
-  /** Begins nothing more and returns the jobs that were waiting. Calls under way go on. */
+  /** Starts nothing more and returns the jobs that were waiting. Calls in flight continue. */
   stop(): Job[]
 }
 
@@ -77,13 +77,16 @@ export interface CallQueueParts {
   poke(): void
 }
 
-/** A slot comes free within the 20 s that a call may take: a job that still waits then goes back before its lease ends. */
+/**
+ * A slot becomes free within the 20 s that a call may take: a job that still waits then goes back before its lease
+ * expires.
+ */
 const queueWaitMaxMs = 20_000
-/** Others of the environment, whose services have room, wait no longer than this for one that has none. */
+/** Others of the environment, whose services have capacity, wait no longer than this for one that has none. */
 const capacityWaitMsMax = 1_000
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
-/** A begin whose commit is unknown is repeated under the same lease, as often as it takes. */
+/** A start whose commit is unknown is repeated under the same lease, as often as needed. */
 const beginAgainMs = 300
 
 interface Waiting<Wants> extends Queued<Wants> {
@@ -204,8 +207,8 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   /**
-   * A turn of the loop later, and one at a time: slots that come free together, or while others are being begun, are taken
-   * together.
+   * One turn of the event loop later, and one at a time: slots that become free together, or while others are being
+   * started, are taken together.
    */
   #pumpSoon(key: string): void {
     if (this.#pumping.has(key) || !this.#lines.has(key)) return
@@ -223,7 +226,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   /** Returns whether it got something to do: then more may be possible. */
   async #pump(key: string): Promise<boolean> {
     const line = this.#lines.get(key)
-    // Those that wait stay in line: should their leases end meanwhile, their marks are refused.
+    // Waiting calls stay queued: should their leases expire in the meantime, their marks are rejected.
     if (line === undefined || !this.#parts.isAlive()) return false
     const now = this.#parts.world.now()
     const rests = this.#kind.rests(key, now)
@@ -250,7 +253,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     this.#crowds.delete(key)
   }
 
-  /** Takes from the front of the line those that find a slot: direct messages first, every fourth from fan-out. */
+  /** Takes from the front of the queue those that find a slot: direct messages first, every fourth from fan-out. */
   #slot(line: Line<Wants>, now: Date): Queued<Ready>[] {
     const take = this.#kind.batchPlan(now)
     const ready: Queued<Ready>[] = []
@@ -267,7 +270,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     }
   }
 
-  /** Jobs that come back later, without holding a lease meanwhile. */
+  /** Jobs that come back later, without holding a lease in the meantime. */
   async #postpone(key: string, back: readonly Waiting<Wants>[], now: Date): Promise<void> {
     await Promise.all(
       back.map(async ({ environment, call, ended }) => {
@@ -288,9 +291,12 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     this.#call(environment, group.filter(isOurs))
   }
 
-  /** The ids of the jobs whose calls may be made. One that cannot be marked by a fault of ours is found and put aside. */
+  /**
+   * The ids of the jobs whose calls may be made. One that cannot be marked because of an internal error is found and
+   * put aside.
+   */
   async #marked(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
-    // Kept here, as what comes later may fail: what is marked is called, or it would count as perhaps sent.
+    // Collected here, because a later step may fail: what is marked is called, or it would count as possibly sent.
     const ours = new Set<string>()
     try {
       await bisect(group, {
@@ -307,7 +313,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     return ours
   }
 
-  /** Where the database does not answer, whether the marks were committed is unknown: they are written again. */
+  /** If the database does not respond, whether the marks were committed is unknown: they are written again. */
   async #mark(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
     const { world } = this.#parts
     for (;;) {
@@ -348,7 +354,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     const recording = traceparent === undefined ? undefined : world.tracer?.begin('record outcome', traceparent)
     await recorder.record(environment, outcome)
     recording?.end({ attributes: { 'posthorn.step.status': status } })
-    // What is left of the job goes on at once: no poll has to find it.
+    // The rest of the job continues at once: no poll has to find it.
     if (due instanceof Date && due <= now) poke()
   }
 }

@@ -1,4 +1,5 @@
-// Calls at once by accounts that take few, such as mail servers: all nodes together make no more than the account takes.
+// Concurrent calls for accounts that allow few, such as mail servers: all nodes together make no more than the account
+// allows.
 import type { Db } from '../../db/sql.ts'
 import { shareMs, shareOut } from '../../domain/delivery/call-share.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
@@ -7,16 +8,19 @@ import { providerOf } from '../../providers/registry.ts'
 import { lockShares, writeShares } from '../../store/integrations/call-shares.ts'
 
 export interface CallShares {
-  /** How many calls this node may have under way, of the `max` that the account takes. What it has not, it asks for. */
+  /**
+   * How many calls this node may have in flight, of the `max` that the account allows. If it has too few, it requests
+   * more.
+   */
   callsMax(environment: Environment, integration: Integration, max: number): number
-  /** Leaves all to the others. Nothing may be under way, and nothing may begin. */
+  /** Leaves everything to the others. Nothing may be in flight, and nothing may start. */
   stop(): Promise<void>
 }
 
 export interface CallShareParts {
   readonly db: Db
   readonly nodeId: string
-  /** Whether other nodes may call too: without any, nothing is asked. */
+  /** Whether other nodes may call too: without any, nothing is requested. */
   hasOthers(): boolean
   /** Calls of the integration that this node has under way. */
   underWay(integrationId: string): number
@@ -27,7 +31,7 @@ export interface CallShareParts {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** How often a share is renewed; and how soon again where there is none, or another waits for calls to end. */
+/** How often a share is renewed; and how soon again if there is none, or another waits for calls to end. */
 const renewMs = 1_000
 const againMs = 250
 /** Well before the others count it as free. */
@@ -42,7 +46,7 @@ interface Share {
   readonly environment: Environment
   integration: Integration
   max: number
-  /** How many may be under way; none begins while more are. */
+  /** How many may be in flight; none starts while more are. */
   allowed: number
   wantedAtMs: number
   grantedAtMs: number
@@ -90,7 +94,7 @@ class SharedCalls implements CallShares {
   async #lookAfter(share: Share): Promise<void> {
     const { signal } = this.#stopping
     while (await this.#renew(share)) {
-      // Also where there is nothing: whoever waits asks again, and so keeps this going.
+      // Also if there is nothing: waiting calls request again, which keeps this going.
       this.#parts.onMore(share.integration._id)
       const isSettled = share.allowed > 0 && share.allowed >= this.#parts.underWay(share.integration._id)
       await this.#parts.sleep(isSettled ? renewMs : againMs, signal)
@@ -107,13 +111,13 @@ class SharedCalls implements CallShares {
     const startedAtMs = monotonicMs()
     const inUse = underWay(integration._id)
     const wants = this.#parts.hasOthers() && this.#isWanted(share) && !this.#stopping.signal.aborted
-    // While the draw is under way no call more may begin: the answer may be that there is none.
+    // During the draw no further call may start: the result may be that there is none.
     share.allowed = Math.min(before, inUse)
     try {
       share.allowed = await this.#draw(share, inUse, wants)
       share.grantedAtMs = startedAtMs
     } catch {
-      // Without the database nothing is given, and what was given ends.
+      // Without the database nothing is granted, and what was granted ends.
     }
     if (share.allowed < before) keepConnections(integration, share.allowed)
     return wants || (inUse > 0 && !this.#stopping.signal.aborted)
@@ -134,7 +138,7 @@ class SharedCalls implements CallShares {
   }
 }
 
-/** A provider that breaks over its account keeps its connections until they are idle for long enough. */
+/** A provider that fails over its account keeps its connections until they are idle for long enough. */
 export function closeIdleConnections({ providerId, credentials }: Integration, max: number): void {
   try {
     providerOf(providerId)?.keepConnections?.(credentials as never, max)

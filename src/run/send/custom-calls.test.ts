@@ -6,6 +6,7 @@ import type { Db } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
 import { createLimits } from '../../deliver/limits.ts'
 import { callsMax } from '../../domain/delivery/custom-call.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { SigningKeys } from '../../domain/operate/signing-keys.ts'
@@ -59,7 +60,7 @@ test('a call that our process did not survive is not counted again', () => {
 test('where the database is away the call is not made, comes back soon, and nothing is counted', async () => {
   const { call, world, freed, limits } = scene(() => Promise.reject(new DatabaseUnavailable(new Error('away'))))
   const settlement = await call(callOf({ calls: 2, calling: true }))
-  assert.deepEqual(settlement?.due, new Date(world.now().getTime() + 5_000))
+  assert.deepEqual(settlement?.due, until(new Date(world.now().getTime() + 5_000)))
   assert.equal(settlement?.state, null, 'it stays as it is')
   assert.deepEqual(freed, ['environment'])
   for (let count = 0; count < 20; count += 1) assert.equal(limits.take('environment', 20, world.now()), true)

@@ -1,4 +1,4 @@
-// Calls of custom steps: the customer's own service is asked, and what it answers is kept for the steps after it.
+// Calls of custom steps: the customer's own service is called, and its response is stored for the following steps.
 import { isInfrastructureError } from '../../db/failure.ts'
 import type { Db } from '../../db/sql.ts'
 import type { CallOutcome } from '../../deliver/call-service.ts'
@@ -6,6 +6,7 @@ import { callService } from '../../deliver/call-service.ts'
 import type { Limits } from '../../deliver/limits.ts'
 import { callsMax, nextCallAt } from '../../domain/delivery/custom-call.ts'
 import type { CallOut } from '../../domain/delivery/decision.ts'
+import { leased, until } from '../../domain/delivery/due.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import { repeatedIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -36,7 +37,9 @@ export interface CustomCallParts {
   onFree(key: string): void
 }
 
-/** Services of customers are smaller than vendors': one that answers in 100 ms is asked 200 times a second. */
+/**
+ * Services of customers are smaller than those of vendors: one that responds in 100 ms is called 200 times per second.
+ */
 const callsAtOnceMax = 20
 /** After a fault of ours in the call itself. */
 const faultAgainMs = 5_000
@@ -59,7 +62,7 @@ export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall,
     call: (_environment, calls) => calls.map((call) => outcomeOf(parts, call, keyOf(call))),
     rests: () => false,
     postponed: ({ facts: { job } }, turnAt) =>
-      settles(job, job.status === 'running' ? 'running' : 'queued', { due: turnAt }),
+      settles(job, job.status === 'running' ? 'running' : 'queued', { due: until(turnAt) }),
     fault: (environment, { facts: { job } }, error) => parts.faults.putAside(environment, job, error),
   }
 }
@@ -83,7 +86,7 @@ async function outcomeOf(
     const due = new Date(world.now().getTime() + faultAgainMs)
     // A fault of ours counts as a call, or there would be no end; a database that is away does not.
     const counted = isInfrastructureError(error) ? {} : { state: stateAfter(call.facts) }
-    return { settlement: settles(call.facts.job, 'running', { due, ...counted }), results: [] }
+    return { settlement: settles(call.facts.job, 'running', { due: until(due), ...counted }), results: [] }
   } finally {
     limits.free(key)
     onFree(key)
@@ -91,8 +94,8 @@ async function outcomeOf(
 }
 
 /**
- * With this one. One that our own process did not survive is repeated under its key, and not counted again; those that were
- * made before the step's turn came, for its conditions, are not counted either.
+ * Including this one. A call during which our own process died is repeated with its key, and not counted again; calls
+ * for conditions, made before the step's turn, are not counted either.
  */
 function callsOf({ job }: JobFacts): number {
   const { calls = 0, calling } = (job.status === 'running' ? job.state : null) ?? {}
@@ -102,7 +105,7 @@ function callsOf({ job }: JobFacts): number {
 /** Recorded before the call is made. */
 function callBegun({ facts, decision }: PendingCall): Settlement {
   const state: JobState = { ...facts.job.state, calls: callsOf(facts), calling: true }
-  return settles(facts.job, 'running', { due: 'kept', state, details: decision.details })
+  return settles(facts.job, 'running', { due: leased, state, details: decision.details })
 }
 
 /** With this call, which is over. */
@@ -111,7 +114,7 @@ function stateAfter(facts: JobFacts): JobState {
   return { ...before, calls: callsOf(facts) }
 }
 
-/** What follows from what the service answered. */
+/** What follows from the response of the service. */
 export function callSettled(
   { facts, decision }: PendingCall,
   outcome: CallOutcome,
@@ -129,7 +132,11 @@ export function callSettled(
     outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
   if (again !== undefined) {
     const raw = { ...outcome.facts, attempt: calls, nextAttemptAt: again.toISOString() }
-    return settles(job, 'running', { due: again, state, details: [detail(now, 'callBusy', { raw, isRetry: true })] })
+    return settles(job, 'running', {
+      due: until(again),
+      state,
+      details: [detail(now, 'callBusy', { raw, isRetry: true })],
+    })
   }
   const details = [detail(now, 'callFailed', { raw: { ...outcome.facts, attempt: calls }, isRetry })]
   return { ...failed(facts, { details, stops: !decision.continueOnFailure }, now), state }

@@ -1,8 +1,8 @@
-// Gathers what trickles in: the first of a while goes through at once, those that follow it closely go together.
+// Collects what trickles in: the first of a while goes through at once, those that follow it closely go together.
 import type { World } from '../../world/world.ts'
 
 export interface Gather {
-  /** Undefined: go on. Otherwise go on when it resolves, `holdMs` after the last that went through. */
+  /** Undefined: continue. Otherwise continue when it resolves, `holdMs` after the last that went through. */
   pass(holdMs: number): Promise<void> | undefined
 }
 

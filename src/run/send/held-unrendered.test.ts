@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
+import { over, until } from '../../domain/delivery/due.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Stages } from '../stages.ts'
 import { heldUnrendered } from './held-unrendered.ts'
@@ -73,7 +74,7 @@ test('where nothing rests and there is room the step continues', () => {
 
 test('a job whose provider asked for a pause comes back when that ends', () => {
   const settlement = look({ limits: paused(20_000, 'first') })
-  assert.deepEqual([settlement?.status, settlement?.due, settlement?.details], ['queued', inMs(20_000), []])
+  assert.deepEqual([settlement?.status, settlement?.due, settlement?.details], ['queued', until(inMs(20_000)), []])
 })
 
 test('where another integration takes over, the step continues', () => {
@@ -83,18 +84,18 @@ test('where another integration takes over, the step continues', () => {
 
 test('where all providers are down the job is held, and says so', () => {
   const settlement = look({ limits: down('first', 'second') })
-  assert.deepEqual(settlement?.due, inMs(2_000))
+  assert.deepEqual(settlement?.due, until(inMs(2_000)))
   assert.equal(settlement?.state?.heldSince, now.toISOString())
   assert.equal(settlement?.details.length, 1)
 })
 
 test('a job that finds the queue full comes back at its turn; one whose integration has room continues', () => {
-  assert.deepEqual(look({ full: ['first'] })?.due, turnAt)
+  assert.deepEqual(look({ full: ['first'] })?.due, until(turnAt))
   assert.equal(look({ full: ['second'] }), undefined)
 })
 
 test('sms are looked at early as well; push and chat go by the subscriber’s entries, and are not', () => {
-  assert.deepEqual(look({ full: ['first'], type: 'sms' })?.due, turnAt)
+  assert.deepEqual(look({ full: ['first'], type: 'sms' })?.due, until(turnAt))
   assert.equal(look({ full: ['first'], type: 'push' }), undefined)
   assert.equal(look({ full: ['first'], type: 'chat' }), undefined)
 })
@@ -113,7 +114,7 @@ test('when the providers may be back one job finds out, and the others of its ba
   assert.equal(look({ limits, at, probed }), undefined)
   assert.deepEqual([...probed], ['first'])
   const settlement = look({ limits, at, probed })
-  assert.deepEqual([settlement?.status, settlement?.due], ['queued', new Date(at.getTime() + 5_000)])
+  assert.deepEqual([settlement?.status, settlement?.due], ['queued', until(new Date(at.getTime() + 5_000))])
   limits.note('first', false, at)
   assert.equal(look({ limits, at, probed }), undefined, 'it is back')
 })
@@ -123,7 +124,7 @@ test('a job is held for three days, and has failed then', () => {
   const threeDaysMs = 3 * 86_400_000
   assert.equal(look({ limits, heldSince: inMs(1 - threeDaysMs) })?.status, 'queued')
   const settlement = look({ limits, heldSince: inMs(-threeDaysMs) })
-  assert.deepEqual([settlement?.status, settlement?.due], ['failed', null])
+  assert.deepEqual([settlement?.status, settlement?.due], ['failed', over])
   assert.equal(settlement?.details.at(-1)?.code, 'providerError')
   assert.equal(look({ heldSince: inMs(-threeDaysMs) }), undefined, 'it is sent, should the provider be back')
 })

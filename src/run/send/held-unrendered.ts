@@ -1,4 +1,5 @@
-// Jobs whose message could not leave now: they come back before anything is rendered for them.
+// Jobs whose message could not be sent now: they come back before anything is rendered for them.
+import { until } from '../../domain/delivery/due.ts'
 import type { Channel, Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { StepType } from '../../domain/workflows/workflow.ts'
@@ -13,8 +14,8 @@ import { heldOrFailed, rested } from './resting.ts'
 const chosenEarly: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms'])
 
 /**
- * Undefined where the step may go on, as most may. A wait that is over, and what a test sends, is decided in any case:
- * neither comes in numbers. `probed`: integrations whose provider is asked by a job of this batch whether it is back.
+ * Undefined if the step may continue, as most may. A finished wait, and what a test sends, is decided in any case:
+ * neither comes in large numbers. `probed`: integrations whose provider is probed by a job of this batch.
  */
 export function heldUnrendered(
   { pipeline, sends }: Pick<Stages, 'pipeline' | 'sends'>,
@@ -28,7 +29,7 @@ export function heldUnrendered(
   const { limits, world } = pipeline
   const isLimited = ({ _id }: Integration): boolean =>
     limits.rest(_id, now) !== undefined || limits.probe(_id, now) !== undefined || sends.capacity(_id, job.lane) <= 0
-  // Nothing is chosen while no integration rests and no queue is full: choosing costs something.
+  // Nothing is selected while no integration pauses and no queue is full: selecting costs something.
   if (!facts.integrations.some(isLimited)) return undefined
   const choose = chooserOf(pipeline, facts, facts, { channel: type as Channel })
   const integration = rested(limits, choose, choose([]), [], now)
@@ -38,5 +39,5 @@ export function heldUnrendered(
   if (rest !== undefined) return heldOrFailed(facts, { integration, rest, now, random: world.random() })
   if (probe !== undefined) probed.add(integration._id)
   if (sends.capacity(integration._id, job.lane) > 0) return undefined
-  return settles(job, 'queued', { due: sends.turnAt(integration._id, now) })
+  return settles(job, 'queued', { due: until(sends.turnAt(integration._id, now)) })
 }

@@ -7,7 +7,7 @@ export interface LoopTurns {
   ms(): number
 }
 
-/** A single long turn, such as one of the garbage collector, is no sign of a busy process. */
+/** A single long turn, such as one of the garbage collector, does not indicate a busy process. */
 const newestShare = 1 / 4
 
 export function createLoopTurns(

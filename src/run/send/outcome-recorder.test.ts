@@ -6,6 +6,7 @@ import { createFakeWorld } from '../../../test/support/fake-world.ts'
 import { databaseClock } from '../../db/clock.ts'
 import type { Db, Statement } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
@@ -27,7 +28,7 @@ function outcomeOf(number: number): JobOutcome {
   const job = { id: id(number), eventId: id(90), lease: id(91), lane: 0, state: null } as unknown as Job
   const details = [detail(now, 'perhapsSent', { raw: { message: words } })]
   return {
-    settlement: settles(job, 'running', { due: now, details }),
+    settlement: settles(job, 'running', { due: until(now), details }),
     results: [
       {
         id: id(number + 50),

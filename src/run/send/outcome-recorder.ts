@@ -1,4 +1,5 @@
-// Outcomes on their way into the database: what is known is kept until it is written, or until the job is another's.
+// Outcomes on their way into the database: known results are kept until they are written, or until another worker has
+// the job.
 import type { Group } from '../../commit/group.ts'
 import { createGroup } from '../../commit/group.ts'
 import { isClosedPool, isInfrastructureError } from '../../db/failure.ts'
@@ -13,27 +14,27 @@ import { createGather } from './gather.ts'
 export interface OutcomeRecorder {
   /** Resolves when it is written, or when the job turns out to be another's. Never rejects. */
   record(environment: Environment, outcome: JobOutcome): Promise<void>
-  /** Whether the database did not answer: nothing new is claimed before what is known is written. */
+  /** Whether the database did not respond: nothing new is claimed before what is known is written. */
   isBehind(): boolean
   /** The service stops: what the database will not take within a few seconds is left to the next start. */
   stop(): void
 }
 
 /**
- * Outcomes come one by one, and one that is written alone costs twice as much as one of many. So those that follow another
- * closely are gathered; the first of a while does not wait. Should the process die meanwhile, what is not written yet is
- * sent again: 20 ms are little beside the time that a call to a provider is under way.
+ * Outcomes arrive one by one, and one that is written alone costs twice as much as one of many. So those that follow
+ * another closely are collected; the first of a while does not wait. Should the process die in the meantime, what is
+ * not written yet is sent again: 20 ms are little compared with the duration of a call to a provider.
  */
 const gatheredMs = 20
 /** What a batch of jobs sent is recorded in one go, and some more with it. */
 const outcomesPerCommitMax = 400
 const againMsMin = 200
 const againMsMax = 2_000
-/** Once the service stops; by then the database is gone, or it would have answered. */
+/** Once the service stops; by then the database is unavailable, or it would have responded. */
 const triesAfterStop = 5
 /** About once a minute. */
 const triesPerWarning = 30
-/** An outcome that PostgreSQL refuses for what it says is written without its words. */
+/** An outcome that PostgreSQL rejects because of its content is written without its text. */
 const wordyTries = 2
 const plainTries = 5
 
@@ -41,7 +42,7 @@ export interface RecorderParts {
   readonly db: Db
   readonly world: World
   readonly queue: Queue
-  /** What was kept is written: claims may go on. */
+  /** The kept outcomes are written: claims may continue. */
   onCaughtUp(): void
 }
 
@@ -89,7 +90,7 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
       } catch (error) {
         if (behind === 0)
           world.log.warn({ err: error }, 'Could not record outcomes; they are kept in memory until this succeeds')
-        // One that is refused for what it says holds up no other.
+        // One that is rejected because of its content holds up no other.
         if (!isInfrastructureError(error)) return keepTrying(environment, outcome)
         behind += 1
         await keepTrying(environment, outcome)
@@ -104,7 +105,7 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
   }
 }
 
-/** What no vendor's id is made of. */
+/** Characters that no vendor's id contains. */
 const unusual = /[^\x20-\x7e]/g
 
 /** What matters of it: the words of a provider are not worth a message that is sent twice. */

@@ -1,4 +1,4 @@
-// What goes out for one job: its messages, each with the integration whose turn it is.
+// What is sent for one job: its messages, each with its current integration.
 
 import type { BatchSlot } from '../../deliver/batch-slots.ts'
 import { chooseIntegration } from '../../deliver/choose-integration.ts'
@@ -16,13 +16,13 @@ import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
 import type { Deciding } from '../pipeline.ts'
 
-/** What is known of a message when an outcome is judged. */
+/** What is known about a message when an outcome is judged. */
 export interface SentMessage {
   readonly id: string
   readonly channel: Channel
   readonly sending: Sending
   readonly envelope: Envelope
-  /** Who could take over from those that had their turn. */
+  /** The integrations that could take over from those already tried. */
   other(tried: readonly string[]): Integration | undefined
 }
 
@@ -41,13 +41,13 @@ export interface BegunMessage extends OutgoingMessage {
   readonly marksLater: boolean
 }
 
-/** One that is not called now: what is left of its job comes back for it. */
+/** One that is not called now: the rest of its job comes back for it. */
 export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & {
   readonly id?: string
   readonly integration?: Integration
 }
 
-/** What came of asking a provider. */
+/** The result of calling a provider. */
 export interface Called {
   readonly message: SentMessage
   /** Who was asked. */
@@ -55,7 +55,7 @@ export interface Called {
   /** Whether they could be asked again. */
   readonly isThere: boolean
   readonly outcome: Outcome
-  /** Its device is gone, and the provider is to be believed. */
+  /** Its device is unregistered, and the provider is believed. */
   readonly prunes?: boolean
 }
 
@@ -99,7 +99,10 @@ export function chooserOf(
     chooseIntegration(facts.integrations, { channel, identifier: requested, tried, passes, captures: keeps })
 }
 
-/** Kept instead of sent: what was switched to it, and our own providers, unless the operator's mail server makes e-mail real. */
+/**
+ * Captured instead of sent: what was switched to capture, and our own providers, unless the operator's mail server
+ * makes e-mail real.
+ */
 function captures({ operatorMail }: Deciding, integration: Integration): boolean {
   if (isCapturing(integration)) return true
   if (integration.providerId === 'platform-email') return operatorMail === undefined
@@ -112,7 +115,7 @@ export function withOperatorMail(
   integration: Integration,
 ): Integration {
   if (integration.providerId !== 'platform-email') return integration
-  // The operator alone says where the built-in e-mail goes, whatever is stored with the integration.
+  // Only the operator decides where the built-in e-mail goes, whatever is stored with the integration.
   return { ...integration, credentials: operatorMail ?? {} }
 }
 

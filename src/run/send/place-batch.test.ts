@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLimits } from '../../deliver/limits.ts'
+import { leased, over } from '../../domain/delivery/due.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { settles } from '../../record/settlement.ts'
@@ -58,9 +59,9 @@ test('what was decided, what is skipped and what begins is written together', ()
   const { written, begun } = place({ settlements: [settles(jobOf(1), 'completed', {})] }, [sendOf(jobOf(2))])
   assert.equal(begun.length, 1)
   assert.deepEqual(written, [
-    [id(1), 'completed', null],
-    [id(90), 'skipped', null],
-    [id(2), 'running', 'kept'],
+    [id(1), 'completed', over],
+    [id(90), 'skipped', over],
+    [id(2), 'running', leased],
   ])
 })
 
@@ -68,13 +69,13 @@ test('of one that waits for a slot nothing is written, unless it follows another
   const madeAfter = new Map([[id(3), id(1)]])
   const { written, waiting } = place({ madeAfter }, [sendOf(jobOf(2)), sendOf(jobOf(3))], { isAlive: false })
   assert.equal(waiting.length, 2)
-  assert.deepEqual(written.slice(1), [[id(3), 'queued', 'kept']])
+  assert.deepEqual(written.slice(1), [[id(3), 'queued', leased]])
 })
 
 test('one that follows another, waits, and was interrupted is written once', () => {
   const madeAfter = new Map([[id(3), id(1)]])
   const { written } = place({ madeAfter }, [sendOf(jobOf(3, { interruptions: 1 }))], { isAlive: false })
-  assert.deepEqual(written.slice(1), [[id(3), 'queued', 'kept']])
+  assert.deepEqual(written.slice(1), [[id(3), 'queued', leased]])
 })
 
 test('a custom step that was interrupted before is cleared with the others: from there on no death is its own', () => {
@@ -87,7 +88,7 @@ test('a custom step that was interrupted before is cleared with the others: from
   const { written, calls: placed } = place({ calls }, [])
   assert.equal(placed.length, 3)
   assert.deepEqual(written.slice(1), [
-    [id(5), 'queued', 'kept'],
-    [id(6), 'running', 'kept'],
+    [id(5), 'queued', leased],
+    [id(6), 'running', leased],
   ])
 })

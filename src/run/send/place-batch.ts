@@ -1,4 +1,5 @@
-// Places what a batch decided: what is written now, which calls begin with it, and which wait.
+// Places what a batch decided: what is written now, which calls start with it, and which wait.
+import { leased } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { DeferredDecision, MadeAfter, Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
@@ -57,11 +58,11 @@ function waitingFollowers(
   if (madeAfter.size === 0) return []
   const known = new Set(written.map(({ job }) => job.id))
   const held = waiting.map(({ facts }) => facts.job).filter(({ id }) => madeAfter.has(id) && !known.has(id))
-  return held.map((job) => settles(job, 'queued', { due: 'kept' }))
+  return held.map((job) => settles(job, 'queued', { due: leased }))
 }
 
 /** A custom step that was interrupted before waits for its slot, and then for its service: no death is its own from here on. */
 function clearedCalls(calls: readonly PendingCall[]): Settlement[] {
   const suspected = calls.map(({ facts }) => facts.job).filter(({ interruptions }) => interruptions > 0)
-  return suspected.map((job) => settles(job, job.status === 'running' ? 'running' : 'queued', { due: 'kept' }))
+  return suspected.map((job) => settles(job, job.status === 'running' ? 'running' : 'queued', { due: leased }))
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
+import { leased, until } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
@@ -87,8 +88,8 @@ test('what has a slot begins with the decision, the next waits, and one that fin
   assert.deepEqual(
     placed.settlements.map(({ job, status, due }) => [job.id, status, due]),
     [
-      [id(1), 'running', 'kept'],
-      [id(3), 'queued', turnAt],
+      [id(1), 'running', leased],
+      [id(3), 'queued', until(turnAt)],
     ],
     'nothing is written of the one that waits',
   )
@@ -106,7 +107,7 @@ test('one that was interrupted before is written when it waits: from there on no
   assert.deepEqual(idsOf(placed.waiting), [id(1), id(2)])
   assert.deepEqual(
     placed.settlements.map(({ job, status, due }) => [job.id, status, due]),
-    [[id(1), 'queued', 'kept']],
+    [[id(1), 'queued', leased]],
   )
 })
 
@@ -117,7 +118,7 @@ test('one whose integration rests is held instead of waiting for a slot', () => 
   assert.deepEqual([placed.begun.length, placed.waiting.length], [0, 0])
   assert.deepEqual(
     placed.settlements.map(({ status, due }) => [status, due]),
-    [['queued', inMs(20_000)]],
+    [['queued', until(inMs(20_000))]],
   )
 })
 

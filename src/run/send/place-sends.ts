@@ -1,6 +1,7 @@
-// Places each send: what has an integration and a slot begins with the decision, the rest waits or comes back later.
+// Places each send: one with an integration and a slot starts with the decision, the rest wait or come back later.
 import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
+import { leased, until } from '../../domain/delivery/due.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -37,7 +38,7 @@ export interface Placing {
   readonly deciding: Deciding
   readonly rates: RateShares
   readonly queue: SendQueue
-  /** Nothing begins while this node cannot show that it lives. */
+  /** Nothing starts while this node cannot show that it is alive. */
   readonly isAlive: boolean
   readonly now: Date
 }
@@ -81,8 +82,8 @@ const isBehindOthers = (queue: SendQueue, { facts, messages }: Outgoing): boolea
   messages.some(({ integration }) => queue.isBehindOthers(integration._id, facts.job.lane))
 
 /**
- * Adds it to those that wait; or returns what is written instead, where its integration rests or its queue is full. One that
- * was interrupted before is written as well when it waits: from there on, no death is its own.
+ * Adds it to those that wait; or returns what is written instead, if its integration pauses or its queue is full. One
+ * that was interrupted before is also written when it waits: from there on, no crash counts against it.
  */
 export function queueUp(
   { deciding: { limits, world }, queue, now }: Placing,
@@ -100,13 +101,13 @@ export function queueUp(
     return outgoing.unwritten === undefined ? held(job, hold) : heldOrFailed(outgoing.facts, hold)
   }
   const before = inQueue.get(key) ?? 0
-  if (queue.capacity(key, job.lane) <= before) return settles(job, status, { due: queue.turnAt(key, now) })
+  if (queue.capacity(key, job.lane) <= before) return settles(job, status, { due: until(queue.turnAt(key, now)) })
   waiting.push(outgoing)
   inQueue.set(key, before + 1)
-  return job.interruptions > 0 ? settles(job, status, { due: 'kept' }) : undefined
+  return job.interruptions > 0 ? settles(job, status, { due: leased }) : undefined
 }
 
-/** No message is made, so none is reported. */
+/** No message is created, so none is reported. */
 export function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
   const details = decision.details.filter((one) => one.code !== 'messageCreated')
   const requested = requestedIdentifier(job.event.overrides, channelOf(decision))
@@ -116,7 +117,7 @@ export function withoutIntegration(job: JobFacts, decision: SendDecision, now: D
 
 const channelOf = ({ messages }: SendDecision): Channel => messages[0]?.channel ?? 'email'
 
-/** The messages of a send, each with the integration that would be asked; none where there is none. */
+/** The messages of a send, each with its integration; none if there is none. */
 export function outgoingOf(
   { deciding, now }: Pick<Placing, 'deciding' | 'now'>,
   environment: Environment,

@@ -5,6 +5,7 @@ import type { Db } from '../../db/sql.ts'
 import { callOfSlot, createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { EndedCall } from '../../deliver/call-window.ts'
 import { createTokenDeaths } from '../../deliver/token-deaths.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { unsure } from '../../domain/delivery/outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -39,7 +40,7 @@ export interface ProviderCallParts {
   onFree(integrationId: string): void
 }
 
-/** Messages whose content is about to leave by SMTP are marked together, as they come. */
+/** Messages whose content is about to leave by SMTP are marked together, as they arrive. */
 const marksPerCommitMax = 100
 
 export function createProviderCalls(parts: ProviderCallParts): CallKind<Outgoing, Outgoing<BegunMessage>> {
@@ -133,7 +134,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     if (integration !== undefined && rest !== undefined) {
       return held(job, { integration, rest, now, random: world.random() })
     }
-    return settles(job, job.status === 'running' ? 'running' : 'queued', { due: turnAt })
+    return settles(job, job.status === 'running' ? 'running' : 'queued', { due: until(turnAt) })
   }
 
   fault(environment: Environment, { facts: { job } }: Outgoing, error: unknown): Promise<void> {
@@ -185,7 +186,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     return { message, asked: { integrationId, providerId }, isThere: true, outcome }
   }
 
-  /** Which of them end a device's token: none, where an integration calls most of its devices dead. */
+  /** Which of them end a device's token: none, if an integration reports most of its devices as unregistered. */
   #withDeaths(calls: readonly Called[]): readonly Called[] {
     const isDead = ({ outcome }: Called): boolean => outcome.kind === 'refused' && outcome.reason === 'dead-token'
     for (const call of calls) {
@@ -204,7 +205,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   }
 }
 
-/** What never reached the provider, and the state of one recipient's own address, say nothing of it. */
+/** What never reached the provider, and the state of one recipient's address, say nothing about it. */
 function speaksOfProvider(outcome: Outcome): boolean {
   if (outcome.kind === 'sent') return outcome.captured !== true
   if (outcome.kind === 'busy') return outcome.ofRecipient !== true && outcome.uncalled !== true

@@ -1,16 +1,17 @@
 // What all nodes share of an integration: its `maxPerSecond`, drawn from the database in slices, and its calls at once.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { drawTokens } from '../../store/operate/rate-limits.ts'
 import type { CallShares } from './call-shares.ts'
 
 export interface RateShares {
-  /** Whether one more message may be sent now. Where not, more is asked for, and `onMore` is called when there is some. */
+  /** Whether one more message may be sent now. If not, more is requested, and `onMore` is called when there is some. */
   mayTake(environment: Environment, integration: Integration): boolean
   /** One is sent. */
   take(integration: Integration): void
-  /** How many calls may be under way here, of the `max` that the account takes from all nodes together. */
+  /** How many calls may be in flight here, of the `max` that the account allows from all nodes together. */
   callsMax: CallShares['callsMax']
 }
 
@@ -34,12 +35,11 @@ interface Share {
 }
 
 export function createRateShares(parts: RateShareParts): RateShares {
-  const shares = new Map<string, Share>()
+  const shares = new BoundedMap<string, Share>(knownMax)
 
   function shareOf(integrationId: string): Share {
     const found = shares.get(integrationId)
     if (found !== undefined) return found
-    if (shares.size >= knownMax) shares.clear()
     const made: Share = { tokens: 0, isAsking: false }
     shares.set(integrationId, made)
     return made

@@ -1,4 +1,4 @@
-// Where answers to an e-mail go: to the callback of its step, where there is one and the integration receives mail.
+// Where replies to an e-mail go: to the callback of its step, if there is one and the integration receives mail.
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -12,7 +12,7 @@ import type { LaterMessage } from './outgoing.ts'
 const wantsReplies = ({ step }: Pick<JobFacts, 'step'>): boolean =>
   step.template.type === 'email' && step.replyCallback?.active === true
 
-/** The message with the address for answers, unless it has one of its own. */
+/** The message with the reply address, unless it has its own. */
 export async function withReplyAddress(
   { db, signingSecrets }: Pipeline,
   environment: Environment,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Job, JobState } from '../../domain/delivery/job.ts'
 import { afterRest, held, released, rested } from './resting.ts'
@@ -72,7 +73,7 @@ const facts = { integration: first, rest, now, random: 0.5 }
 
 test('a job whose provider is down says so once, remembers since when it waits, and comes back after the rest', () => {
   const settlement = held(jobOf({ variantId: 'v' }), facts)
-  assert.deepEqual(settlement.due, inMs(31_500))
+  assert.deepEqual(settlement.due, until(inMs(31_500)))
   assert.equal(settlement.status, 'queued')
   assert.deepEqual(settlement.state, {
     variantId: 'v',
@@ -91,7 +92,7 @@ test('a job whose provider is down says so once, remembers since when it waits, 
 
 test('a job whose provider asked for a pause comes back after it, and nothing is counted', () => {
   const settlement = held(jobOf(null, 'running'), { ...facts, rest: { until: inMs(30_000) } })
-  assert.deepEqual([settlement.status, settlement.due, settlement.state], ['running', inMs(31_500), null])
+  assert.deepEqual([settlement.status, settlement.due, settlement.state], ['running', until(inMs(31_500)), null])
   assert.deepEqual(settlement.details, [])
 })
 

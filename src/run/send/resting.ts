@@ -1,6 +1,8 @@
-// Integrations that rest, because their provider is down or asked for a pause: who sends meanwhile, and what is written.
+// Integrations that pause, because their provider is down or asked for it: which sends in the meantime, and what is
+// written.
 import type { Limits, Rest } from '../../deliver/limits.ts'
 import { heldMsMax } from '../../domain/delivery/after-outcome.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job, JobState } from '../../domain/delivery/job.ts'
@@ -19,7 +21,7 @@ const pauseMsMax = 60_000
 const spreadShare = 0.1
 const spreadMsMin = 1_000
 
-/** The integration that was chosen, unless it rests for long and another does not. What is captured asks no provider. */
+/** The selected integration, unless it pauses for long and another does not. What is captured calls no provider. */
 export function rested(
   limits: Limits,
   choose: Choose,
@@ -49,24 +51,24 @@ export interface HoldFacts {
   readonly random: number
 }
 
-/** The job comes back when the rest is over; until then it holds no lease, and nothing is counted against it. */
+/** The job comes back when the pause is over; until then it holds no lease, and nothing is counted against it. */
 export function held(job: Job, facts: HoldFacts): Settlement {
   const { rest, now } = facts
   const due = afterRest(rest, facts)
   const status = job.status === 'running' ? 'running' : 'queued'
   const { downSince } = rest
-  if (downSince === undefined) return settles(job, status, { due })
+  if (downSince === undefined) return settles(job, status, { due: until(due) })
   const state: JobState = {
     ...job.state,
     downSince: downSince.toISOString(),
     heldSince: job.state?.heldSince ?? now.toISOString(),
   }
-  // Said once for each time the provider goes down, however often it is looked at meanwhile.
+  // Recorded once for each time the provider goes down, however often it is checked in the meantime.
   const isSaid = job.state?.downSince === state.downSince
-  return settles(job, status, { due, state, details: isSaid ? [] : [heldDetail(facts, due)] })
+  return settles(job, status, { due: until(due), state, details: isSaid ? [] : [heldDetail(facts, due)] })
 }
 
-/** What a message says that is given up. */
+/** The error of a message that is given up. */
 export const heldTooLong = 'The provider was down longer than a message may be held'
 
 /** `before`: how long it had been held before it was last tried. */
@@ -102,7 +104,7 @@ export function heldDetail({ integration, rest: { downSince }, now }: HoldFacts,
   })
 }
 
-/** The job's state without what says that it is held. */
+/** The job's state without the fact that it is held. */
 export function released(state: JobState | null): JobState {
   if (state?.heldSince === undefined && state?.downSince === undefined) return state ?? {}
   const { heldSince: _held, downSince: _down, ...rest } = state

@@ -1,4 +1,4 @@
-// A job whose messages were on their way: what was ready is sent, what was being called counts as perhaps sent.
+// A job whose messages were in flight: what was ready is sent, what was being called counts as possibly sent.
 import { sendErrorOf, withoutDue } from '../../domain/delivery/after-outcome.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import { interruptedCall } from '../../domain/delivery/outcome.ts'
@@ -73,7 +73,7 @@ function uncounted(message: UnsentMessage): UnsentMessage {
   return { ...message, state: 'ready', sending: { ...sending, attempts: Math.max(0, sending.attempts - 1) } }
 }
 
-/** Those whose turn it is; the first of them in any case, for it is what the queue's own clock woke the job for. */
+/** Those that are due; the first of them in any case, because the queue's own clock woke the job for it. */
 function dueNow(ready: readonly UnsentMessage[], now: Date): readonly UnsentMessage[] {
   const first = Math.min(...ready.map(({ sending }) => dueOf(sending, now).getTime()))
   const until = Math.max(first, now.getTime())
@@ -91,8 +91,8 @@ function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Cal
 }
 
 /**
- * The integration it was last with, if that can still send; else the next in the order of preference. Where none is left that
- * had no turn, those that had one are asked again: the one they made way for is gone.
+ * The integration it last used, if that can still send; otherwise the next in the order of preference. If none is left
+ * that was not tried, those that were tried are used again: the one they made way for is gone.
  */
 function outgoingMessage(
   { limits }: Pipeline,
@@ -102,7 +102,7 @@ function outgoingMessage(
   now: Date,
 ): OutgoingMessage | undefined {
   const { id, channel, envelope, sending, integrationId } = message
-  // One that was asked and is gone had its turn: what was tried with it is not captured instead.
+  // One that was called and is gone had its turn: what was tried with it is not captured instead.
   const tried = sending.attempts > 0 ? [...sending.tried, integrationId] : sending.tried
   const before = facts.integrations.find((one) => one._id === integrationId && one.channel === channel)
   const stays = before !== undefined && !sending.tried.includes(before._id)
@@ -116,7 +116,7 @@ function outgoingMessage(
   return again && { id, channel, envelope, sending: fromTheFirst(sending), integration: again, other: choose }
 }
 
-/** All have their turn again; attempts and time go on to count. */
+/** All may be tried again; attempts and time continue to count. */
 function fromTheFirst(sending: Sending): Sending {
   const { turnStartedAt: _, ...rest } = sending
   return { ...rest, busyAnswers: 0, tried: [] }
@@ -131,7 +131,7 @@ function isGivenUp({ limits }: Pipeline, { job }: JobFacts, { integration, sendi
 
 interface GivenUp {
   readonly messages: readonly UnsentMessage[]
-  /** What is left of the job comes back at its time. */
+  /** The rest of the job comes back at its time. */
   readonly left: readonly UnsentMessage[]
   readonly code: 'noIntegration' | 'providerError'
   readonly words: string

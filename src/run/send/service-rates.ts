@@ -1,21 +1,27 @@
-// How fast a service outside takes calls, and so when a job that finds its queue full should come back.
+// How fast an outside service accepts calls, and so when a job that finds its queue full should come back.
+import { BoundedMap } from '../../domain/bounded-map.ts'
 
 export interface ServiceRates {
   /** One call ended. `isWanted`: others wait for their turn, so the service is as fast as it can be. */
   served(key: string, isWanted: boolean, now: Date): void
-  /** Whether so many that wait are likely served soon: it answers, and fast enough as far as that was measured. */
+  /**
+   * Whether this many waiting calls are likely served soon: it responds, and fast enough as far as that was measured.
+   */
   isSoonServed(key: string, waiting: number, now: Date): boolean
-  /** A turn of its own for one more job behind `waiting` others. */
+  /** A separate turn for one more job behind `waiting` others. */
   turnAt(key: string, waiting: number, now: Date, random: number): Date
 }
 
 /** Before anything is known: the calls that are usual at once, each of 200 ms. */
 const firstRatePerSecond = 250
-/** What the rate is measured over: long enough to be steady, short enough to follow a limit that doubles with each round. */
+/**
+ * The period over which the rate is measured: long enough to be steady, short enough to follow a limit that doubles
+ * with each round.
+ */
 const measuredMs = 1_000
 /**
- * How much faster the service may be by then, as it is given more calls at once while it keeps up. A job that comes back too
- * early waits again, for a millisecond of work; jobs that come back too late leave the service idle.
+ * How much faster the service may be by then, as it gets more concurrent calls while it keeps up. A job that comes back
+ * too early waits again, for a millisecond of work; jobs that come back too late leave the service idle.
  */
 const hope = 2
 /** Worth waiting for, rather than recording that a job comes back later. */
@@ -32,7 +38,7 @@ const keysMax = 1_000
 interface Known {
   perSecond: number
   isMeasured: boolean
-  /** When it last answered; at first, when it was first asked about. */
+  /** When it last responded; initially, when it was first asked about. */
   answeredMs: number
   count: number
   /** Since when calls have been waiting; undefined while none is. */
@@ -42,12 +48,11 @@ interface Known {
 }
 
 export function createServiceRates(): ServiceRates {
-  const all = new Map<string, Known>()
+  const all = new BoundedMap<string, Known>(keysMax)
 
   const known = (key: string, nowMs: number): Known => {
     const found = all.get(key)
     if (found !== undefined) return found
-    if (all.size >= keysMax) all.clear()
     const made: Known = {
       perSecond: firstRatePerSecond,
       isMeasured: false,

@@ -1,4 +1,5 @@
-// A send that has its slot: written as begun before the provider is asked.
+// A send that has its slot: written as started before the provider is called.
+import { leased } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Settlement } from '../../record/settlement.ts'
@@ -11,8 +12,8 @@ import { released } from './resting.ts'
 import { selected } from './settle-outcomes.ts'
 
 /**
- * For one of which nothing was written yet: the whole decision, with its messages. Those that have no slot now are written
- * as ready, and have their turn when these are over; so are those that are marked when their content leaves.
+ * For one of which nothing was written yet: the whole decision, with its messages. Those without a slot now are written
+ * as ready, and are sent when these have finished; so are those that are marked when their content leaves.
  */
 export function begunSettlement({ facts, messages, later, unwritten }: Outgoing, now: Date): Settlement {
   const all: readonly LaterMessage[] = later.length === 0 ? messages : [...messages, ...later]
@@ -30,7 +31,7 @@ export function begunSettlement({ facts, messages, later, unwritten }: Outgoing,
   const details = selections(all, now)
   details.push(...(unwritten?.details ?? []), ...replyWarnings(facts, all, now))
   const state = { ...released(facts.job.state), providerId: messages[0]?.integration.providerId ?? '' }
-  return settles(facts.job, 'running', { due: 'kept', state, details, messages: written })
+  return settles(facts.job, 'running', { due: leased, state, details, messages: written })
 }
 
 /** Once an integration, however many messages it sends. */

@@ -1,7 +1,8 @@
-// From the outcomes of a job's calls to what is written: each message's state, and whether the job is over.
+// From the outcomes of a job's calls to what is written: each message's state, and whether the job has finished.
 import type { Rest } from '../../deliver/limits.ts'
 import type { OutcomeSituation } from '../../domain/delivery/after-outcome.ts'
 import { afterOutcome } from '../../domain/delivery/after-outcome.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
@@ -40,7 +41,7 @@ export interface SettlingParts {
   rest(integrationId: string): Rest | undefined
 }
 
-/** `later`: messages of the job whose turn comes after these. */
+/** `later`: messages of the job that come after these. */
 export function settleOutcomes(
   facts: JobFacts,
   calls: readonly Called[],
@@ -91,7 +92,7 @@ function awaited({ message, asked: { integrationId, providerId }, outcome }: Cal
 
 export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))
 
-/** Goes on at the first time of `again`; without any it is over. */
+/** Continues at the first time of `again`; without any it has finished. */
 export function settleCalls(facts: JobFacts, judgement: Judgement): Settlement {
   const { details, again, now } = judgement
   const [first] = again.length < 2 ? again : [...again].sort((a, b) => a.getTime() - b.getTime())
@@ -102,7 +103,7 @@ export function settleCalls(facts: JobFacts, judgement: Judgement): Settlement {
     ...(isReached ? { reached: true as const } : {}),
     ...(isLeftUnsure ? { leftUnsure: true as const } : {}),
   }
-  if (first !== undefined) return settles(facts.job, 'running', { due: first, details, state })
+  if (first !== undefined) return settles(facts.job, 'running', { due: until(first), details, state })
   // One message that was sent is enough: the others have their own details.
   if (isReached) return settles(facts.job, 'completed', { details, state: judgement.state, next: nextOf(facts) })
   // Neither sent nor failed, as far as anyone knows: the steps after it run.
@@ -128,7 +129,7 @@ function allFailed({ step }: JobFacts, now: Date): StoredDetail[] {
   return step.template.type === 'push' ? [detail(now, 'allPushFailed')] : []
 }
 
-/** The device that is gone, where it is one that the subscriber's entry names. */
+/** The unregistered device, if it is one of the subscriber's entry. */
 function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadToken | undefined {
   const { envelope } = message
   if (prunes !== true || !('target' in envelope)) return undefined
@@ -149,7 +150,7 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
   const next = isAgain && after.failover ? message.other(after.sending.tried) : undefined
   const rest = isAgain && after.held === true ? parts.rest(asked.integrationId) : undefined
   const at = isAgain ? (rest === undefined ? after.at : afterRest(rest, { now, random })) : null
-  // Said once for each time the provider goes down, however often it is asked meanwhile.
+  // Recorded once for each time the provider goes down, however often it is called in the meantime.
   const isSaid = rest?.downSince !== undefined && facts.job.state?.downSince === rest.downSince.toISOString()
   const isUncounted = outcome.kind === 'withheld' || isSaid
   const result: CallResult = {
@@ -196,7 +197,7 @@ function situationOf(facts: JobFacts, call: Called, { now, random, rest }: Settl
     whenUnsure: integration?.configurations?.whenUnsure ?? undefined,
     downUntil: outcome.kind === 'sent' ? undefined : downUntilOf(rest(integrationId)),
     hasOther,
-    // Those that had their turn before are asked again, if the one that was asked is gone.
+    // Those tried before are used again, if the one that was called is gone.
     canRepeat: isThere || hasOther || message.other([integrationId]) !== undefined,
     now,
     random,
@@ -209,7 +210,7 @@ const downUntilOf = (rest: Rest | undefined): Date | undefined =>
 interface FollowUp {
   readonly facts: JobFacts
   readonly call: Called
-  /** Who takes over. */
+  /** The integration that takes over. */
   readonly next: Integration | undefined
   /** Where it is held. */
   readonly rest: Rest | undefined
@@ -220,7 +221,10 @@ interface FollowUp {
   readonly random: number
 }
 
-/** What the activity shows beside the outcome: who takes over, or when the next attempt is, or that there is none. */
+/**
+ * What the activity shows with the outcome: which integration takes over, or when the next attempt is, or that there is
+ * none.
+ */
 function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: FollowUp): StoredDetail[] {
   const { providerId, integrationId } = call.asked
   if (next !== undefined) return [selected(next, now)]

@@ -43,7 +43,7 @@ function slotFor(
   outgoing: Outgoing,
 ): BatchSlot | undefined {
   const { integration } = message
-  // One that captures asks no provider, whatever that wants.
+  // One that captures calls no provider, whatever that requires.
   if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
   if (!rates.mayTake(outgoing.environment, integration)) return undefined
   const max = callsMaxOf(integration, operatorMail)
@@ -56,13 +56,13 @@ function slotFor(
 
 export interface CallsMax {
   readonly calls: number
-  /** The account takes no more from all nodes together; otherwise it is what one process usually makes. */
+  /** The account accepts no more from all nodes together; otherwise it is what one process usually makes. */
   readonly isOfAccount: boolean
 }
 
 const knownMax = new WeakMap<Integration, CallsMax>()
 
-/** How many calls an account takes at once at the most: SMTP by its connections. */
+/** The maximum number of concurrent calls of an account: for SMTP its connections. */
 export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): CallsMax {
   const known = knownMax.get(integration)
   if (known !== undefined) return known
@@ -74,7 +74,7 @@ export function callsMaxOf(integration: Integration, operatorMail: Credentials |
   return max
 }
 
-/** One at least, or its messages would wait for ever. A provider that breaks over its account says nothing. */
+/** At least one, or its messages would wait forever. A provider that fails over its account says nothing. */
 function ownMaxOf({ providerId, credentials }: Integration): number | undefined {
   try {
     const max = providerOf(providerId)?.concurrency?.(credentials as never)
@@ -90,7 +90,7 @@ function maxByRate({ providerId }: Integration): number {
   return Math.min(callsMax, Math.max(usualCallsMax, perSecond))
 }
 
-/** The message itself; what is beside it is small, and files have a budget of their own. */
+/** The message itself; the rest is small, and attachments have a separate budget. */
 const bytesOf = (message: Envelope): number =>
   'html' in message ? message.html.length + message.text.length : message.content.length
 
@@ -98,7 +98,7 @@ const bytesOf = (message: Envelope): number =>
 const heldFor = (state: JobState | null, now: Date): number =>
   state?.heldSince === undefined ? 0 : Math.max(0, now.getTime() - Date.parse(state.heldSince))
 
-/** Member by member, as it is done for every message. */
+/** Field by field, as it is done for every message. */
 function begunWith(slot: BatchSlot, message: OutgoingMessage, now: Date, heldMs: number): BegunMessage {
   const { id, channel, envelope, integration, other, draft, sending: before } = message
   const sending = beginAttempt(before, now, heldMs)
@@ -117,14 +117,14 @@ function sharingOf(message: OutgoingMessage, outgoing: Outgoing): Sharing | unde
   }
 }
 
-/** Undefined where its provider takes one message at a time, or this one goes alone. */
+/** Undefined if its provider accepts one message at a time, or this one goes alone. */
 function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | undefined {
   const { id, integration, envelope, sending } = outgoing
   const { providerId } = integration
   const batching = providerOf(providerId)?.batching
   // Files are read for each message when it is its turn.
   if (batching === undefined || sending.alone === true || facts.event.attachments > 0) return undefined
-  // An e-mail that says nothing of single providers is looked at as it is: no vendor shares calls by our ids.
+  // An e-mail without overrides for single providers is examined as it is: no vendor shares calls by our ids.
   const isPlain = 'html' in envelope && envelope.forProviders === undefined
   const message = isPlain ? envelope : messageFor({ id, envelope, providerId, payload: facts.event.payload })
   const key = batching.key(message as never, integration.credentials)
@@ -132,7 +132,7 @@ function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | un
   return { key, max: batching.max }
 }
 
-/** Those whose integration need not rest come first: the job waits in their queue. */
+/** Those whose integration need not pause come first: the job waits in their queue. */
 export function restedFirst(limits: Limits, outgoing: Outgoing, now: Date): Outgoing {
   if (outgoing.messages.length < 2) return outgoing
   const rests = ({ integration }: OutgoingMessage): boolean => limits.rest(integration._id, now) !== undefined

@@ -6,7 +6,7 @@ import type { Task } from '../../store/jobs/tasks.ts'
 import { leaveTask } from '../../store/jobs/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 
-/** It makes way for the others after so many pages: a second's work or so. */
+/** It makes way for the others after this many pages: about a second's work. */
 const pagesPerTurn = 10
 
 export async function runErasure(

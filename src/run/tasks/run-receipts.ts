@@ -1,4 +1,4 @@
-// Receipts that came too early, looked at again; and those that a provider must be asked for.
+// Receipts that arrived too early, checked again; and those that a provider must be asked for.
 import { mostAreDead } from '../../deliver/token-deaths.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -32,10 +32,10 @@ export async function lookAtLateReceipts(
   })
 }
 
-/** Nothing is recorded for one that was deleted; its id is all that is asked for. */
+/** Nothing is recorded for a deleted one; its id is all that is needed. */
 const gone = (_id: string): Integration => ({ _id, providerId: '' }) as Integration
 
-/** One question; what is left is asked when it is due. */
+/** One query; what is left is asked when it is due. */
 export async function pollReceipts(
   { db, world, queue }: Pipeline,
   environment: Environment,

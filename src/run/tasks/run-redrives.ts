@@ -11,7 +11,7 @@ interface Stopping {
   isStopping(): boolean
 }
 
-/** A second's work or so; then it makes way for the others. */
+/** About a second's work; then it makes way for the others. */
 const pagesPerTurn = 10
 
 export async function runRedrive(

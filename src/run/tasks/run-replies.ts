@@ -1,4 +1,4 @@
-// Hands an answer to an e-mail on to the callback of the step that sent it: signed, repeated until it is taken.
+// Forwards a reply to an e-mail to the callback of the step that sent it: signed, repeated until it is accepted.
 import type { Asked, CallOutcome } from '../../deliver/call-service.ts'
 import { callService } from '../../deliver/call-service.ts'
 import { nextCallAt } from '../../domain/delivery/custom-call.ts'

@@ -23,7 +23,7 @@ import { handReplyOn } from './run-replies.ts'
 
 export interface TaskParts {
   readonly resolveChannels: ResolveChannels
-  /** True when the service is stopping: what is begun goes on elsewhere. */
+  /** True when the service is stopping: what was started continues elsewhere. */
   isStopping(): boolean
 }
 
@@ -32,9 +32,9 @@ const worksAtOnce = 3
 /** These wait for a service outside, which may take its time: no other task waits for them. */
 const outward: ReadonlySet<Task['kind']> = new Set(['poll', 'reply'])
 const callsAtOnce = 8
-/** A third of a lease: a call that begins later, and takes its 20 s, might outlive it. */
+/** A third of a lease: a call that starts later, and takes its 20 s, might outlive it. */
 const callBeginsWithinMs = 20_000
-/** An expansion makes way for the others after so many pages: a second's work or so. */
+/** An expansion makes way for the others after this many pages: about a second's work. */
 const pagesPerTurn = 10
 
 type Work = () => Promise<void>
@@ -71,7 +71,7 @@ export async function runTasks(
   await sideBySide(works, worksAtOnce)
 }
 
-/** Undefined where the database does not answer. */
+/** Undefined if the database does not respond. */
 async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]) {
   try {
     return await environments.of([...new Set(tasks.map((task) => task.environmentId))])
@@ -87,7 +87,7 @@ interface Guard {
   readonly handling: Handling<Task>
 }
 
-/** One that comes too late goes back; one that is suspected is cleared first, as the wait is not its own. */
+/** One that comes too late goes back; a possibly poisonous one is cleared first, as the wait is not its own. */
 async function callOutside(
   { pipeline: { db, queue }, environment }: Guard,
   task: Task,
@@ -113,7 +113,7 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
   retract: runRetraction,
 }
 
-/** Together; where that fails, each by itself, so that only the culprit is postponed. */
+/** Together; if that fails, each separately, so that only the failing one is postponed. */
 async function endSnoozes(guard: Guard, tasks: readonly Task[]): Promise<void> {
   const { pipeline, environment, handling } = guard
   const { db, world } = pipeline

@@ -72,8 +72,8 @@ export interface SweptFiles {
 }
 
 /**
- * Deletes the files of events that are over: a while after all went well, later where something failed or lies in the outbox.
- * Goes on after what was looked at before: files that must stay would else be all that is ever looked at.
+ * Deletes the files of finished events: a while after success, later if something failed or is in the outbox. Continues
+ * after what was examined before: otherwise files that must stay would be all that is ever examined.
  */
 export async function sweepAttachments(
   tx: Tx,

@@ -89,7 +89,7 @@ export async function closeWindows(
   await tx.run(sql`
     update digest_windows set closed_at = ${now}
     where environment_id = ${environment.id} and id = any(${windowIds}::uuid[]) and closed_at is null`)
-  // A statement of its own: the update may have waited for a join, whose event this snapshot sees.
+  // A separate statement: the update may have waited for a join, whose event this snapshot sees.
   const rows = await tx.rows<{ window_id: string; count: number }>(sql`
     select window_id, count(*) as count from digest_events
     where environment_id = ${environment.id} and window_id = any(${windowIds}::uuid[]) group by window_id`)
@@ -124,7 +124,7 @@ export interface DigestFacts {
   readonly payloads: Record<string, unknown>[]
 }
 
-/** What steps after a digest see of it: so many payloads at the most, and the count of all. */
+/** What steps after a digest see of it: at most this many payloads, and the count of all. */
 export async function findDigests(
   db: Sql,
   environment: Environment,
@@ -228,7 +228,7 @@ export async function findNextOwners(
       order by d.seq limit 1) found`)
 }
 
-/** Another run speaks for these windows from now on; open ones that no run speaks for are closed. */
+/** Another run owns these windows from now on; open ones without an owner are closed. */
 export async function handOnWindows(
   tx: Tx,
   environment: Environment,
@@ -246,8 +246,8 @@ export async function handOnWindows(
 }
 
 /**
- * Deletes at most `limit` windows that were closed before, with what they gathered. The activity and the steps after a digest
- * read a window for as long as its notifications are there: whoever sweeps knows that those are gone.
+ * Deletes at most `limit` windows that were closed before, with their events. The activity and the steps after a digest
+ * read a window for as long as its notifications exist: the sweeper knows that those are gone.
  */
 export async function sweepWindows(
   tx: Tx,

@@ -1,4 +1,4 @@
-// The events and transactions tables: what was triggered, said once.
+// The events and transactions tables: what was triggered, stored once.
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
@@ -28,7 +28,10 @@ export interface NewEvent extends TriggeredEvent {
   readonly bytes?: number | undefined
 }
 
-/** Claims the callers' own transaction ids; the ones that come back are new. Sorted, as every such statement: two calls then wait and do not deadlock. */
+/**
+ * Claims the callers' own transaction ids; the returned ones are new. Sorted, as every such statement: two requests
+ * then wait and do not deadlock.
+ */
 export async function claimTransactions(
   tx: Tx,
   environment: Environment,
@@ -231,7 +234,7 @@ export async function blankRecipient(tx: Tx, environment: Environment, subscribe
 /** More of them say nothing new. */
 const warningsMax = 100
 
-/** Counts the notifications of a page and keeps what went wrong with it; `expandedAt` with the last one. */
+/** Counts the notifications of a page and records its problems; `expandedAt` with the last one. */
 export async function countNotified(
   tx: Tx,
   environment: Environment,
@@ -271,8 +274,8 @@ export async function callOffEvent(
 }
 
 /**
- * Looks at the next callers' transaction ids after the one given and deletes those whose events are gone: the ids may be
- * used again from then on. `next` is undefined after the last.
+ * Examines the next callers' transaction ids after the given one and deletes those whose events are gone: the ids may
+ * be used again from then on. `next` is undefined after the last.
  */
 export async function sweepTransactions(
   tx: Tx,

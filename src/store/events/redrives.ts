@@ -1,4 +1,4 @@
-// The redrives table: calls to send again what failed, and how far each has come.
+// The redrives table: requests to resend what failed, and the progress of each.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Redrive, RedriveBounds, RedriveFilter, RedriveState, SkipReason } from '../../domain/delivery/redrive.ts'
@@ -65,7 +65,7 @@ export interface RedriveProgress {
   readonly isDone: boolean
 }
 
-/** The whole of it so far, not what a page added. */
+/** The total so far, not what a page added. */
 export async function advanceRedrive(
   tx: Tx,
   environment: Environment,
@@ -91,7 +91,7 @@ export async function stopRedrive(
     where r.environment_id = ${environment.id} and r.id = ${id} and r.state = 'running' returning ${redriveColumns}`)
 }
 
-/** One whose task was buried stands still, whatever its own row says; buried tasks are swept after some months. */
+/** One whose task was buried is stopped, whatever its own row says; buried tasks are swept after some months. */
 const isBuried = (environment: Environment) => sql`coalesce((
   select t.due_at is null from tasks t where t.environment_id = ${environment.id} and t.id = r.id), true) as is_buried`
 
@@ -117,7 +117,9 @@ export const redriveOf = (row: RedriveRow & { readonly is_buried?: boolean }): R
   ...(row.ended_at === null ? {} : { endedAt: row.ended_at.toISOString() }),
 })
 
-/** Forgets those that were for one person alone: their filter names the person. One that still runs then ends by itself. */
+/**
+ * Deletes those that were only for one person: their filter names the person. One that still runs then ends by itself.
+ */
 export async function forgetRedrivesOf(
   tx: Tx,
   environment: Environment,

@@ -58,7 +58,7 @@ export interface RetractedSoFar {
   readonly sent: Readonly<Partial<Record<Channel, number>>>
 }
 
-/** The whole of it so far, not what a page added. */
+/** The total so far, not what a page added. */
 export async function advanceRetraction(
   tx: Tx,
   environment: Environment,

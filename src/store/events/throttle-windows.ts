@@ -26,12 +26,12 @@ export interface AskedWindow {
   readonly until_at: Date
 }
 
-/** Far below what the column holds, and above every threshold: who asks after so many is refused either way. */
+/** Far below what the column holds, and above every threshold: requests beyond it are refused either way. */
 const countedMax = 1_000_000_000
 
 /**
- * Counts the asks of each identity, one row each, in the open window or in a new one. All who ask are counted, not only
- * those who are let through: so what was counted before is known from what is returned, under any number of nodes.
+ * Counts the requests of each identity, one row each, in the open window or in a new one. All requests are counted, not
+ * only those that are allowed: so what was counted before follows from what is returned, with any number of nodes.
  */
 export async function askThrottles(
   tx: Tx,
@@ -57,7 +57,7 @@ export async function askThrottles(
     returning step_id, subscriber_id, key_hash, asked, until_at`)
 }
 
-/** Deletes at most `limit` windows of all environments that are over and says how many it deleted. */
+/** Deletes at most `limit` finished windows of all environments and returns how many it deleted. */
 export async function sweepThrottleWindows(tx: Tx, now: Date, limit: number): Promise<number> {
   return tx.run(sql`
     delete from throttle_windows where (environment_id, step_id, subscriber_id, key_hash) in (

@@ -10,7 +10,7 @@ export interface LockedShares {
   readonly nowMs: number
 }
 
-/** Locks the account's row until the transaction ends, and makes it where there is none. */
+/** Locks the account's row until the transaction ends, and creates it if there is none. */
 export async function lockShares(tx: Tx, environment: Environment, integrationId: string): Promise<LockedShares> {
   const row = await tx.row<LockedShares>(
     prepared(

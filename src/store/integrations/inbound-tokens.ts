@@ -1,4 +1,4 @@
-// The inbound_tokens table: words that vendors signed, each with what it came with.
+// The inbound_tokens table: tokens that vendors signed, each with what it came with.
 import { createHash } from 'node:crypto'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
@@ -8,7 +8,10 @@ import type { Environment } from '../../domain/environment.ts'
 const keptDays = 30
 const dayMs = 24 * 60 * 60_000
 
-/** Whether the word is new, or came with the same before: then the vendor repeats a call that it had no answer to. */
+/**
+ * Whether the token is new, or came with the same content before: then the vendor repeats a request that got no
+ * response.
+ */
 export async function rememberWord(
   db: Sql,
   environment: Environment,

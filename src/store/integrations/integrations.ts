@@ -1,4 +1,4 @@
-// The integrations table. Credentials and configurations are sealed here on the way in and opened on the way out.
+// The integrations table. Credentials and configurations are sealed on write and opened on read.
 
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, prepared, sql } from '../../db/sql.ts'
@@ -12,8 +12,9 @@ import type {
 } from '../../domain/delivery/integration.ts'
 import { integrationsMax } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 
 export interface NewIntegration {
   readonly id: string
@@ -66,7 +67,7 @@ export async function insertIntegration(
   return count > 0
 }
 
-/** Writes what may change; who is primary is `movePrimary`'s alone. */
+/** Writes what may change; only `movePrimary` changes which one is primary. */
 export async function updateIntegration(
   tx: Tx,
   sealer: Sealer,
@@ -96,7 +97,7 @@ export async function deleteIntegration(
   return count > 0
 }
 
-/** Makes one integration the primary of its channel, or none. The old one steps back first: never are there two. */
+/** Makes one integration the primary of its channel, or none. The old one is reset first: there are never two. */
 export async function movePrimary(
   tx: Tx,
   environment: Environment,

@@ -1,4 +1,4 @@
-// What happens to a job's messages after it is over: added to its details.
+// What happens to a job's messages after it has finished: appended to its details.
 import type { Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -16,8 +16,8 @@ const recordedOnce: readonly DetailCode[] = ['seen', 'read']
 export const detailsPerJobMax = 200
 
 /**
- * One statement, however many jobs. Jobs that are not over are left out: whoever holds one changes its messages too, and
- * the caller, who holds the messages, would wait for them in the other order.
+ * One statement, however many jobs. Unfinished jobs are left out: the holder of one changes its messages too, and the
+ * caller, who holds the messages, would wait for them in the other order.
  */
 export async function appendDetails(
   tx: Tx,

@@ -27,11 +27,11 @@ export interface CancelableJob {
 /** What can be cancelled of an event, or of a notification. */
 export interface LockedJobs {
   readonly jobs: readonly CancelableJob[]
-  /** The last that was looked at; null where there was none. */
+  /** The last that was examined; null if there was none. */
   readonly lastId: string | null
   /** How many were looked at. */
   readonly looked: number
-  /** Some moved between digests meanwhile: they are not among the jobs, and need another look. */
+  /** Some moved between digests in the meantime: they are not among the jobs, and need another look. */
   readonly isPartial: boolean
 }
 
@@ -70,14 +70,15 @@ export async function lockCancelableAmong(
   )
 }
 
-/** The first half of these locks' keys: any number, of which no other lock of two halves begins. */
+/** The first half of these locks' keys: any number that no other two-part lock uses. */
 const turnsLock = 7_071_956
 /** Windows share turns: a page of many windows then takes no more locks than this. A power of two. */
 const turns = 256
 
 /**
- * Two events of one digest may be cancelled at once, and each then changes jobs of the other. So whoever cancels takes turns
- * by window, before it locks a job: by advisory locks, as the rows of windows are locked after jobs everywhere else.
+ * Two events of one digest may be cancelled at once, and each then changes jobs of the other. So cancellations take
+ * turns by window, before they lock a job: by advisory locks, as the rows of windows are locked after jobs everywhere
+ * else.
  */
 async function lockAfterWindows(
   tx: Tx,
@@ -130,7 +131,9 @@ export async function hasCancelable(tx: Tx, environment: Environment, eventId: s
   return row !== undefined
 }
 
-/** Those of the event that are being sent: as many at the most as the nodes have in hand, however many it was for. */
+/**
+ * Those of the event that are being sent: at most as many as the nodes have in flight, however many recipients it has.
+ */
 export async function findRunning(
   tx: Tx,
   environment: Environment,
@@ -144,8 +147,8 @@ export async function findRunning(
 }
 
 /**
- * Of jobs in hand those that were cancelled while a provider was asked for them: retracted, or with their event. Not those that
- * speak for a digest with other events: what was decided for all of them is sent.
+ * Of leased jobs those that were cancelled while a provider was being called for them: retracted, or with their event.
+ * Not those that own a digest with other events: what was decided for all of them is sent.
  */
 export async function findCanceled(
   db: Sql,
@@ -221,7 +224,7 @@ export async function lockFronts(
     order by id for update`)
 }
 
-/** Of these ids the jobs that a caller has cancelled: what they would have said was not said. */
+/** Of these ids the jobs that a caller has cancelled: their messages were not sent. */
 export async function findCanceledSteps(
   tx: Tx,
   environment: Environment,
@@ -295,7 +298,7 @@ export async function takeOver(
   return taken
 }
 
-/** What a customer's service answered for a digest, for the steps that go on elsewhere. */
+/** The response of a customer's service for a digest, for the steps that continue elsewhere. */
 async function shareResults(
   tx: Tx,
   environment: Environment,
@@ -311,7 +314,7 @@ async function shareResults(
       and j.status = 'merged' and j.state is null`)
 }
 
-/** How these jobs stand; those whose turn has not come are left out. */
+/** The status of these jobs; those that have not started are left out. */
 export async function findStatuses(
   db: Sql,
   environment: Environment,

@@ -1,4 +1,5 @@
-// New jobs: open ones for the queue, perhaps created already leased; and those of which something was decided before they were made.
+// New jobs: open ones for the queue, possibly created already leased; and those for which something was decided before
+// they were created.
 import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
@@ -6,6 +7,7 @@ import type { Column } from '../../db/row-set.ts'
 import { rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
 import { json, listed, sql } from '../../db/sql.ts'
+import type { NewDue } from '../../domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -19,24 +21,20 @@ export interface NewJob {
   readonly versionId: string
   readonly step: number
   readonly status: JobStatus
-  /**
-   * `at once`: due now, for the holder of the insert's lease or whoever claims it first. `kept`: leased, by its own
-   * lease. A timestamp: free until then. Null: finished.
-   */
-  readonly due: 'at once' | 'kept' | Date | null
-  /** Whose it is, where it is in hand from the start. */
+  readonly due: NewDue
+  /** Its owner, if it is leased from the start. */
   readonly lease?: string | undefined
   readonly lane: number
   readonly digestId: string | null
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
-  /** The job whose settling makes it. */
+  /** The job whose settling creates it. */
   readonly afterId?: string
 }
 
 export interface InsertLease {
   readonly clock: Clock
-  /** Whose they are from insertLease; null leaves them to whoever claims them first. */
+  /** The owner by insertLease; null leaves them to whoever claims them first. */
   readonly lease: string | null
   readonly leaseMs: number
   readonly now: Date
@@ -60,7 +58,9 @@ const names = listed(columns.map((column) => column.name))
 
 const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) => j.afterId ?? null }
 
-/** The ids of those that were made, within the statement that makes them after others; `parts` are its insertions. */
+/**
+ * The ids of those that were created, within the statement that creates them after others; `parts` are its insertions.
+ */
 export function madeJobs(parts: readonly Part[]): Statement {
   const ids = parts.map(({ as }) => sql`select id from ${as}`)
   return ids.reduce((all, one) => sql`${all} union all ${one}`)
@@ -87,7 +87,7 @@ const dueColumn: Column<NewJob> = {
   name: sql`free_until`,
   type: sql`timestamptz`,
   isUsuallySame: true,
-  read: (j) => j.due,
+  read: (j) => (j.due.kind === 'until' ? j.due.at : null),
 }
 
 const kinds: readonly Kind[] = [
@@ -95,35 +95,35 @@ const kinds: readonly Kind[] = [
     as: sql`due_jobs`,
     name: 'due',
     more: [],
-    isOne: ({ due }) => due === 'at once',
+    isOne: ({ due }) => due.kind === 'atOnce',
     hold: ({ clock, lease, leaseMs }) => sql`${dueAfter(clock, lease === null ? 0 : leaseMs)}, ${lease}::uuid`,
   },
   {
     as: sql`held_jobs`,
     name: 'held',
     more: [leaseColumn],
-    isOne: ({ due }) => due === 'kept',
+    isOne: ({ due }) => due.kind === 'leased',
     hold: ({ clock, leaseMs }, valueIn) => sql`${dueAfter(clock, leaseMs)}, ${valueIn(leaseColumn)}`,
   },
   {
     as: sql`later_jobs`,
     name: 'later',
     more: [dueColumn],
-    isOne: ({ due }) => due instanceof Date,
+    isOne: ({ due }) => due.kind === 'until',
     hold: ({ clock, now }, valueIn) => sql`${dueAt(clock, valueIn(dueColumn), now)}, null::uuid`,
   },
   {
     as: sql`over_jobs`,
     name: 'over',
     more: [],
-    isOne: ({ due }) => due === null,
+    isOne: ({ due }) => due.kind === 'over',
     hold: () => sql`null::timestamptz, null::uuid`,
   },
 ]
 
 /**
- * Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do.
- * `settled` names the jobs that were still the holder's: what comes after another is not made.
+ * Each is created once: with its notification, or by settling the previous job, which only its lease holder can do.
+ * `settled` names the jobs that were still the holder's: followers of others are not created.
  */
 export function jobInsertions(
   environment: Environment,

@@ -17,7 +17,7 @@ export interface RecoverableNotification {
   readonly versionId: string
 }
 
-/** What its jobs' ids are made from; undefined when it is missing. */
+/** What its jobs' ids are derived from; undefined if it is missing. */
 export async function findRecoverable(
   db: Sql,
   environment: Environment,
@@ -57,8 +57,8 @@ export async function lockEvents(
 }
 
 /**
- * Those of the ids that are there, locked. First the locks, then a look: whoever was waited for may have ended its step and
- * made the next, or canceled the rest, which a statement that began before does not see.
+ * Those of the ids that exist, locked. First the locks, then a look: whoever was waited for may have ended its step and
+ * created the next, or canceled the rest, which a statement that began before does not see.
  */
 export async function lockMendable(
   tx: Tx,
@@ -82,7 +82,7 @@ export interface RedrivenJob {
   readonly state: JobState
 }
 
-/** Due at once. `lane`: where they wait; null for where they waited before. */
+/** Due at once. `lane`: where they wait; null keeps the lane they had. */
 export async function redriveJobs(
   tx: Tx,
   environment: Environment,
@@ -122,7 +122,10 @@ export async function markHeld(
     where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and due_at is not null`)
 }
 
-/** Steps that were canceled for a failure, as if their turn had not come: a step that has a row is not made again. */
+/**
+ * Steps that were canceled because of a failure, as if they had not started: a step that has a row is not created
+ * again.
+ */
 export async function reopenSteps(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.run(sql`

@@ -1,10 +1,12 @@
-// Settling jobs: fenced by the lease, so that whoever lost it changes nothing.
+// Settling jobs: fenced by the lease, so that a worker that lost it changes nothing.
 import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import { placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { Due } from '../../domain/delivery/due.ts'
+import { isSameDue } from '../../domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -13,8 +15,7 @@ export interface JobSettlement {
   readonly id: string
   readonly lease: string
   readonly status: JobStatus
-  /** `kept`: the lease continues, from now. A timestamp: free until then. Null: the job has finished. */
-  readonly due: 'kept' | Date | null
+  readonly due: Due
   /** Null leaves it as it is. */
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
@@ -58,8 +59,8 @@ export interface SettlingTime {
 }
 
 /**
- * Most jobs of a batch end alike, to the letter: said once, that is half the work for the database. Undefined where there
- * are many kinds; then the rest is not looked at.
+ * Most jobs of a batch end in exactly the same way: passed once, that is half the work for the database. Undefined if
+ * there are many kinds; then the rest is not examined.
  */
 function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | undefined {
   const kinds: JobSettlement[][] = []
@@ -72,15 +73,12 @@ function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | und
   return kinds
 }
 
-/** Those that are may be taken for different ones, should their states be deep: that costs time, and nothing else. */
+/** Equal ones may be treated as different, if their states are deep: that costs time, and nothing else. */
 function haveSameShape(one: JobSettlement, other: JobSettlement): boolean {
   if (one.lease !== other.lease || one.status !== other.status || !isSameDue(one.due, other.due)) return false
   if (!isSame(one.state, other.state) || one.details.length !== other.details.length) return false
   return one.details.every((detail, place) => isSame(detail, other.details[place] ?? null))
 }
-
-const isSameDue = (one: JobSettlement['due'], other: JobSettlement['due']): boolean =>
-  one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime())
 
 function isSame(one: object | null, other: object | null): boolean {
   if (one === null || other === null) return one === other
@@ -89,11 +87,13 @@ function isSame(one: object | null, other: object | null): boolean {
   return true
 }
 
-/** Whatever spoke against a job is over once it makes progress. */
+/** Earlier faults of a job no longer count once it makes progress. */
 export const uncounted = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
 export const cleared = sql`${uncounted}, lane = lane & 1::smallint`
 
 type Settling = Omit<Part, 'as'>
+
+const timeOf = (due: Due): Date | null => (due.kind === 'until' ? due.at : null)
 
 function settleGroup(
   environment: Environment,
@@ -101,10 +101,10 @@ function settleGroup(
   { clock, leaseMs, now }: SettlingTime,
 ): Settling {
   const first = group[0] as JobSettlement
-  const isKept = first.due === 'kept'
+  const isKept = first.due.kind === 'leased'
   const due = isKept
     ? sql`lease = lease, due_at = ${dueAfter(clock, leaseMs)}`
-    : sql`lease = null, due_at = ${dueAt(clock, sql`${first.due}::timestamptz`, now)}`
+    : sql`lease = null, due_at = ${dueAt(clock, sql`${timeOf(first.due)}::timestamptz`, now)}`
   const state = first.state === null ? sql`state` : sql`${json(first.state)}::jsonb`
   return {
     name: `${isKept ? 'kept' : 'free'}-${first.state === null ? 'same' : 'new'}`,
@@ -121,9 +121,9 @@ function settleEach(environment: Environment, settlements: readonly JobSettlemen
   const column = (type: Statement, read: (settlement: JobSettlement) => unknown): Statement =>
     sql`(${settlements.map(read)}::${type}[])[at]`
   const ids = settlements.map((s) => s.id)
-  const isKept = column(sql`boolean`, (s) => s.due === 'kept')
+  const isKept = column(sql`boolean`, (s) => s.due.kind === 'leased')
   const lease = sql`(${settlements.map((s) => s.lease)}::uuid[])[array_position(${ids}::uuid[], j.id)]`
-  const ownDue = column(sql`timestamptz`, (s) => (s.due instanceof Date ? s.due : null))
+  const ownDue = column(sql`timestamptz`, (s) => timeOf(s.due))
   const statement = sql`
     update jobs j
     set ${cleared}, updated_at = ${time.now}, (status, lease, due_at, state, details) = (

@@ -35,7 +35,7 @@ export async function insertTasks(
           ${cleared}, error = null, buried_at = null`)
 }
 
-/** Whatever spoke against a task is over once it makes progress. */
+/** Earlier faults of a task no longer count once it makes progress. */
 const cleared = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
 
 /** What is due now is due whatever the node's clock says. */
@@ -162,7 +162,7 @@ export async function repeatTask(
 
 type HeldTask = Pick<Task, 'id' | 'lease'>
 
-/** Left in the middle: free again at once, where it has come to. */
+/** Left in the middle: free again at once, at its current position. */
 export async function leaveTask(
   db: Sql,
   environment: Environment,
@@ -206,7 +206,7 @@ export async function buryTask(
     where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
 }
 
-/** Deletes at most `limit` tasks that were made before and buried: nothing of what they were about is left. */
+/** Deletes at most `limit` tasks that were created before and buried: nothing of what they were about is left. */
 export async function sweepBuriedTasks(
   tx: Tx,
   environment: Environment,

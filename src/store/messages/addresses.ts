@@ -28,7 +28,7 @@ const purpose = 'message-addresses'
 /** E-mail and SMS name addresses that are no secrets; in-app messages go nowhere. */
 export const hasSecretAddress = (channel: Channel): boolean => channel === 'chat' || channel === 'push'
 
-/** What is written of it. As given, where the installation has nodes that could not open it. */
+/** What is written for it. In plain text, if the installation has nodes that could not open it. */
 export function withSealedAddresses(sealer: Sealer, environment: Environment, message: NewMessage): NewMessage {
   const { draft, id } = message
   if (!hasSecretAddress(draft.channel) || sealer.form() === 1) return message

@@ -3,7 +3,7 @@ import type { Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
-/** Of a row called `m`. Undefined asks for none: every message is meant. */
+/** For a row called `m`. Undefined means no filter: every message matches. */
 export function inFeeds(environment: Environment, feedIds: readonly string[] | undefined): Statement {
   if (feedIds === undefined) return sql`true`
   // By key, a row at a time: joined, the planner would read every version of the environment.

@@ -100,7 +100,7 @@ const columns: readonly Column<NewMessage>[] = [
   { name: sql`created_at`, type: timestamp, isUsuallySame: true, read: (m) => m.createdAt },
   { name: sql`updated_at`, type: timestamp, isUsuallySame: true, read: (m) => m.createdAt },
 ]
-/** Of chat and push: the others have none to seal, and are not asked. */
+/** For chat and push: the others have none to seal, and are not checked. */
 const addressedColumns: readonly Column<NewMessage>[] = [
   ...columns,
   { name: sql`addresses`, type: sql`bytea`, read: (m) => m.addresses ?? null },
@@ -111,9 +111,9 @@ const names = namesOf(columns)
 const addressedNames = namesOf(addressedColumns)
 
 /**
- * Written with the settling of their job, which only its lease's holder can do: those of a job that is not among `kept` are
- * not; where it is left out, the jobs are new as well. Channel by channel, as those of one have most in common. A write whose commit was unknown is repeated under the same
- * lease and finds its messages there.
+ * Written with the settling of their job, which only its lease holder can do: those of a job that is not among `kept`
+ * are not; if it is omitted, the jobs are new as well. Channel by channel, as those of one have most in common. A write
+ * whose commit was unknown is repeated under the same lease and finds its messages there.
  */
 export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept?: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)

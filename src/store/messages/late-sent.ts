@@ -8,8 +8,8 @@ import type { CallResult } from './sending.ts'
 export const sentLate = sql`select id from sent_late`
 
 /**
- * Only of those whose job was `marked_late`, and none that is settled. The integration that was asked has sent it, whichever is
- * to be asked next.
+ * Only those whose job was `marked_late`, and none that is settled. The integration that was called has sent it,
+ * whichever would be called next.
  */
 export function lateSent(environment: Environment, results: readonly CallResult[], now: Date): Part {
   const ids = results.map(({ id }) => id)

@@ -35,7 +35,7 @@ const wouldChange: { readonly [Name in Mark]: Statement } = {
   unarchived: sql`m.archived`,
 }
 
-/** What a mark found. `seenBefore` is for good; a message that was read and marked unread says that it was not read. */
+/** What a mark found. `seenBefore` is permanent; a message that was read and marked unread counts as not read. */
 export interface FoundMessage extends MarkedBefore {
   readonly jobId: string
 }

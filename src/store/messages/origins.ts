@@ -1,4 +1,4 @@
-// What messages take from elsewhere: their events, the workflows that made them, and the actors' faces.
+// What messages take from elsewhere: their events, their workflows, and the actors' images.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
@@ -69,7 +69,7 @@ async function findWorkflows(
   environment: Environment,
   versionIds: readonly string[],
 ): Promise<(MessageWorkflow & { versionId: string })[]> {
-  // A definition can be large, and this is asked at every page view: only what is shown travels.
+  // A definition can be large, and this is queried at every page view: only what is shown is transferred.
   return db.rows(
     prepared(
       'messages-workflows',

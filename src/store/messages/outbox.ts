@@ -12,8 +12,8 @@ import { isUuid } from '../../domain/uuid-v7.ts'
 export const clearedAtOnceMax = 5_000
 
 /**
- * Conditions on a row called `m`, beside its environment. Whom and what a filter names is looked up in the statement itself: whoever waits for a
- * message may name a subscriber or a transaction that is not there yet.
+ * Conditions on a row called `m`, in addition to its environment. Subscribers and transactions of a filter are looked
+ * up in the statement itself: whoever waits for a message may name one that does not exist yet.
  */
 export function outboxConditions(environment: Environment, filter: OutboxFilter): Statement[] {
   const { channel, recipient, workflow, text, transactionId, capturedAfter, capturedBefore } = filter
@@ -68,7 +68,10 @@ function says(text: string, hidesLinks?: true): Statement {
     or (m.channel = 'email' and (${within(sql`m.envelope->>'text'`)} or ${within(sql`m.envelope->>'html'`)})))`
 }
 
-/** Whether there is any such message. In the order of the outbox: else the planner might look for one among all messages. */
+/**
+ * Whether there is any such message. In the order of the outbox: otherwise the planner might look for one among all
+ * messages.
+ */
 export async function isInOutbox(db: Sql, environment: Environment, filter: OutboxFilter): Promise<boolean> {
   const row = await db.row(sql`
     select 1 from messages m
@@ -77,7 +80,7 @@ export async function isInOutbox(db: Sql, environment: Environment, filter: Outb
   return row !== undefined
 }
 
-/** Takes up to a batch of them out, oldest first; says how many. They stay messages like any other. */
+/** Removes up to a batch of them, oldest first; returns how many. They remain messages like any other. */
 export async function clearFromOutbox(tx: Tx, environment: Environment, filter: OutboxFilter): Promise<number> {
   return tx.run(sql`
     with found as materialized (
@@ -99,7 +102,7 @@ export async function takeFromOutbox(tx: Tx, environment: Environment, id: strin
 /** In the order of ids nothing comes after it. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** Takes out what is too old, and of each environment what is beyond the newest so many. Those that others hold are skipped. */
+/** Removes what is too old, and in each environment what is beyond the newest so many. Locked rows are skipped. */
 export async function sweepOutbox(tx: Tx, now: Date, limit: number): Promise<number> {
   const oldestKept = new Date(now.getTime() - outboxKeptMs)
   return tx.run(sql`

@@ -1,4 +1,4 @@
-// What providers report of messages: finding those that are meant, writing down what became of them.
+// Provider reports about messages: finding the messages, recording the results.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
@@ -108,7 +108,7 @@ export async function pollFrom(
       and m.provider_message_id is not null`)
 }
 
-/** Messages of an integration that are to be asked about by now, those that waited longest first. */
+/** Messages of an integration that have to be asked about by now, those that waited longest first. */
 export async function findPolled(
   db: Sql,
   environment: Environment,
@@ -135,7 +135,7 @@ export async function pollAgain(
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id and m.poll_at is not null`)
 }
 
-/** When an integration's messages are to be asked about next. */
+/** When an integration's messages have to be asked about next. */
 export async function nextPollAt(db: Sql, environment: Environment, integrationId: string): Promise<Date | undefined> {
   const row = await db.row<{ poll_at: Date }>(sql`
     select poll_at from messages

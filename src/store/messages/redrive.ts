@@ -9,7 +9,7 @@ import { notYetSent } from '../../domain/messages/message.ts'
 /** With all its recipients. */
 export type LockedMessage = Omit<MendableMessage, 'isSuppressed'> & { readonly addresses: readonly string[] }
 
-/** One a device token, of which a subscriber has at most so many at a provider. */
+/** One per device token, of which a subscriber has a limited number at a provider. */
 const messagesPerJobMax = 1_000
 
 /** The messages of these jobs, held until the transaction ends. */
@@ -52,8 +52,8 @@ interface AddressRow {
 }
 
 /**
- * To be sent as they are, as if for the first time, and with nothing reported of them: e-mails and SMS by whoever is the first choice now, the others by the
- * integration that their entry belongs to.
+ * To be sent unchanged, as if for the first time, and without reports: e-mails and SMS by whichever integration is the
+ * first choice now, the others by the integration that their entry belongs to.
  */
 export async function redriveMessages(
   tx: Tx,

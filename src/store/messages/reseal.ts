@@ -2,8 +2,9 @@
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 import { addressDigest } from './addresses.ts'
 
 /** Up to `limit` that another key sealed, by id, after the one named. */

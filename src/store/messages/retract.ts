@@ -15,7 +15,7 @@ export interface SentMessage {
   readonly status: MessageStatus
 }
 
-/** Those that were said, held until the transaction ends; what is deleted or was never tried is none of them. */
+/** Those that were sent, locked until the transaction ends; deleted or never attempted ones are not among them. */
 export async function lockRetractableOfJobs(
   tx: Tx,
   environment: Environment,

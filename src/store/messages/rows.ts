@@ -67,5 +67,5 @@ export const messageColumns = sql`m.id, m.event_id, m.notification_id, m.job_id,
 /** What lists show: from the first outcome on, and not deleted. The words of the partial indexes. */
 export const isListed = sql`m.status is not null and m.deleted_at is null`
 
-/** What the feed shows, and the counts beside it: also the words of an index. */
+/** What the feed shows, and its counts: also the condition of an index. */
 export const isInFeed = sql`m.channel = 'in_app' and ${isListed} and m.snoozed_until is null`

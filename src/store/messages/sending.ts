@@ -1,4 +1,4 @@
-// Messages on their way to a provider: begun, and what came of it.
+// Messages on their way to a provider: started, and the result.
 import type { Part } from '../../db/one-statement.ts'
 import { areSame, placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
@@ -48,8 +48,8 @@ export interface Beginning {
 }
 
 /**
- * Before a provider is asked: from here on, no outcome means perhaps. Only those whose job was `settled`, and none that is
- * done: whoever held the job before may have learned meanwhile that it was sent.
+ * Before a provider is called: from here on, no outcome means possibly sent. Only those whose job was `settled`, and
+ * none that is done: whoever held the job before may have learned in the meantime that it was sent.
  */
 export function callBeginnings(
   environment: Environment,
@@ -76,7 +76,7 @@ export interface CallResult {
   readonly id: string
   /** `ready` when it is to be sent again. */
   readonly state: 'ready' | 'done'
-  /** Null leaves it as it is: nothing came of the call. */
+  /** Null leaves it as it is: the call had no result. */
   readonly status: MessageStatus | null
   readonly error: MessageError | null
   readonly providerMessageId: string | null
@@ -107,7 +107,7 @@ const alikeOf: readonly ((result: CallResult) => unknown)[] = [
 export const recordedAmong = (ids: readonly string[]): Statement =>
   sql`select id from recorded where id = any(${ids}::uuid[])`
 
-/** Only of those whose job was `settled`, and none that is done: its earlier call was answered after all. */
+/** Only those whose job was `settled`, and none that is done: its earlier call was answered after all. */
 export function callResults(
   environment: Environment,
   results: readonly CallResult[],
@@ -115,7 +115,7 @@ export function callResults(
   now: Date,
 ): Part {
   const ids = results.map((r) => r.id)
-  // Most calls of a batch end alike; two texts and no more, as every connection keeps the plan of each.
+  // Most calls of a batch end in the same way; only two statement texts, as every connection caches the plan of each.
   const areAlike = alikeOf.every((read) => areSame(results.map(read)))
   const own = (type: Statement, read: (result: CallResult) => unknown): Statement =>
     sql`(${results.map(read)}::${type}[])[at]`

@@ -71,7 +71,7 @@ export function feedItemOf(
 ): FeedItem {
   const templateId = stepOf(row, origins)?.templateId
   return {
-    // Not taken apart again with a rest: such objects are slow to make and slow to write.
+    // Not destructured again with a rest: such objects are slow to create and slow to serialise.
     ...sharedMembers(environment, row, origins),
     ...(templateId ? { _messageTemplateId: templateId } : {}),
     actor: actorOf(row, origins) ?? noActor,
@@ -246,7 +246,7 @@ function inboxActionOf(cta: MessageCta, type: 'primary' | 'secondary'): InboxAct
   }
 }
 
-/** Only where a page may lead: never what would run as a script. */
+/** Only URLs that a page may open: never what would run as a script. */
 function redirectOf(link: MessageCta['data']): InboxRedirect | undefined {
   const { url, target } = link ?? {}
   if (url === undefined || !/^(?:https?:\/\/|\/(?!\/))/i.test(url)) return undefined

@@ -3,9 +3,10 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Caller, Environment, Scope } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, resealed } from './sealed-columns.ts'
+import { isSealedOtherwise, resealed } from './sealed-columns.ts'
 
 export interface NewApiKey {
   readonly id: string
@@ -17,7 +18,16 @@ export interface NewApiKey {
   readonly scopes: readonly Scope[]
   readonly configured: boolean
   readonly expiresAt: Date | null
+  readonly limits?: KeyLimits
+  /** The id of the key that it is made in place of. */
+  readonly replaces?: string
   readonly now: Date
+}
+
+/** From where and how often a key may be used; null for no limit of its own. */
+export interface KeyLimits {
+  readonly allowedAddresses: readonly string[] | null
+  readonly ratePerSecond: number | null
 }
 
 interface ApiKeyRow {
@@ -26,32 +36,39 @@ interface ApiKeyRow {
   readonly hint: string
   readonly scopes: Scope[]
   readonly signing: boolean
+  readonly allowed_addresses: string[] | null
+  readonly rate_per_second: number | null
+  readonly replaces: string | null
   readonly created_at: Date
+  readonly last_used_at: Date | null
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
 }
 
-const columns = sql`id, name, hint, scopes, sealed_key is not null as signing, created_at, expires_at, revoked_at`
+const columns = sql`id, name, hint, scopes, sealed_key is not null as signing, allowed_addresses, rate_per_second,
+  replaces, created_at, last_used_at, expires_at, revoked_at`
 
 export async function insertApiKey(tx: Tx, environment: Environment, key: NewApiKey): Promise<ApiKey | undefined> {
   const row = await tx.row<ApiKeyRow>(sql`
-    insert into api_keys (environment_id, id, hash, sealed_key, name, hint, scopes, configured, created_at, expires_at)
+    insert into api_keys (environment_id, id, hash, sealed_key, name, hint, scopes, configured, created_at, expires_at,
+                          allowed_addresses, rate_per_second, replaces)
     values (${environment.id}, ${key.id}, ${key.hash}, ${key.sealedKey}, ${key.name}, ${key.hint}, ${key.scopes},
-            ${key.configured}, ${key.now}, ${key.expiresAt})
+            ${key.configured}, ${key.now}, ${key.expiresAt}, ${key.limits?.allowedAddresses ?? null}::text[],
+            ${key.limits?.ratePerSecond ?? null}, ${key.replaces ?? null})
     on conflict (hash) do nothing returning ${columns}`)
   return row && apiKeyOf(row)
 }
 
-/** Leaves `hash` as the only key of the environment that was set by configuration. */
+/** Leaves those with these hashes as the only keys of the environment that were set by configuration. */
 export async function revokeConfiguredKeysBut(
   tx: Tx,
   environment: Environment,
-  hash: Buffer,
+  hashes: readonly Buffer[],
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
     update api_keys set revoked_at = ${now}, sealed_key = null
-    where environment_id = ${environment.id} and configured and revoked_at is null and hash <> ${hash}`)
+    where environment_id = ${environment.id} and configured and revoked_at is null and hash <> all(${hashes}::bytea[])`)
 }
 
 /** A key that the configuration names again is valid again. Not one that was revoked manually: that was intended. */
@@ -70,10 +87,15 @@ export async function reinstateConfiguredKey(
 /** One per start; no one has as many. */
 const configuredKeysMax = 1_000
 
-/** Those that were set by configuration, and the one of this hash. */
-export async function listConfiguredKeys(tx: Tx, environment: Environment, hash: Buffer): Promise<ApiKey[]> {
+/** Those that were set by configuration, and those of these hashes. */
+export async function listConfiguredKeys(
+  tx: Tx,
+  environment: Environment,
+  hashes: readonly Buffer[],
+): Promise<ApiKey[]> {
   const rows = await tx.rows<ApiKeyRow>(sql`
-    select ${columns} from api_keys where environment_id = ${environment.id} and (configured or hash = ${hash})
+    select ${columns} from api_keys
+    where environment_id = ${environment.id} and (configured or hash = any(${hashes}::bytea[]))
     order by id desc limit ${configuredKeysMax}`)
   return rows.map(apiKeyOf)
 }
@@ -90,6 +112,61 @@ export async function revokeApiKey(
     where environment_id = ${environment.id} and id = ${id} and revoked_at is null
     returning ${columns}`)
   return row && apiKeyOf(row)
+}
+
+/** The key, held until the transaction ends; undefined where there is none, or it is revoked. */
+export async function lockApiKey(
+  tx: Tx,
+  environment: Environment,
+  id: string,
+): Promise<(ApiKey & { readonly configured: boolean }) | undefined> {
+  const row = await tx.row<ApiKeyRow & { configured: boolean }>(sql`
+    select ${columns}, configured from api_keys
+    where environment_id = ${environment.id} and id = ${id} and revoked_at is null for no key update`)
+  return row && { ...apiKeyOf(row), configured: row.configured }
+}
+
+/** The id of the key that was made in place of this one and is still good. */
+export async function findReplacement(tx: Tx, environment: Environment, id: string): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(sql`
+    select id from api_keys where environment_id = ${environment.id} and replaces = ${id} and revoked_at is null limit 1`)
+  return row?.id
+}
+
+/** The key is held. It stops working then, unless it does so before. */
+export async function endApiKey(tx: Tx, environment: Environment, id: string, at: Date): Promise<ApiKey | undefined> {
+  const row = await tx.row<ApiKeyRow>(sql`
+    update api_keys set expires_at = least(expires_at, ${at}::timestamptz)
+    where environment_id = ${environment.id} and id = ${id} returning ${columns}`)
+  return row && apiKeyOf(row)
+}
+
+/** The key is held. */
+export async function updateApiKey(
+  tx: Tx,
+  environment: Environment,
+  key: KeyLimits & { readonly id: string; readonly name: string },
+): Promise<ApiKey | undefined> {
+  const row = await tx.row<ApiKeyRow>(sql`
+    update api_keys set name = ${key.name}, allowed_addresses = ${key.allowedAddresses}::text[],
+      rate_per_second = ${key.ratePerSecond}
+    where environment_id = ${environment.id} and id = ${key.id} returning ${columns}`)
+  return row && apiKeyOf(row)
+}
+
+/** Keys that are being changed are passed over: the next look-up finds them again. */
+export async function touchApiKeys(db: Sql, hashes: readonly Buffer[], now: Date): Promise<void> {
+  await db.run(sql`
+    update api_keys k set last_used_at = ${now}
+    from (select hash from api_keys where hash = any(${hashes}::bytea[]) for no key update skip locked) as used
+    where k.hash = used.hash`)
+}
+
+/** All keys of an environment that is deleted. */
+export async function revokeAllApiKeys(tx: Tx, environment: Environment, now: Date): Promise<void> {
+  await tx.run(sql`
+    update api_keys set revoked_at = ${now}, configured = false, sealed_key = null
+    where environment_id = ${environment.id} and revoked_at is null`)
 }
 
 export async function listApiKeys(
@@ -158,7 +235,11 @@ export async function resealApiKeys(
   return { count: rows.length, last: rows.at(-1)?.id }
 }
 
-export type KnownCaller = Caller & { readonly expiresAt: Date | null }
+export type KnownCaller = Caller & {
+  readonly expiresAt: Date | null
+  readonly lastUsedAt: Date | null
+  readonly allowedAddresses: readonly string[] | null
+}
 
 /** Who keys speak for, by their hashes in base64. The one query that cannot start with its environment: the key names it. */
 export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<Map<string, KnownCaller>> {
@@ -168,6 +249,9 @@ export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<M
     keyName: string
     scopes: Scope[]
     expiresAt: Date | null
+    lastUsedAt: Date | null
+    allowedAddresses: string[] | null
+    ratePerSecond: number | null
     environmentId: string
     organizationId: string
     name: string
@@ -175,15 +259,20 @@ export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<M
     prepared(
       'api-keys-callers',
       sql`select k.hash, k.id as "keyId", k.name as "keyName", k.scopes, k.expires_at as "expiresAt",
-                 e.id as "environmentId", e.organization_id as "organizationId", e.name
+                 k.last_used_at as "lastUsedAt", k.allowed_addresses as "allowedAddresses",
+                 k.rate_per_second as "ratePerSecond", e.id as "environmentId", e.organization_id as "organizationId", e.name
           from api_keys k join environments e on e.id = k.environment_id
-          where k.hash = any(${hashes}::bytea[]) and k.revoked_at is null`,
+          where k.hash = any(${hashes}::bytea[]) and k.revoked_at is null and e.deleted_at is null`,
     ),
   )
   return new Map(
-    rows.map(({ hash, environmentId, organizationId, name, ...key }) => [
+    rows.map(({ hash, environmentId, organizationId, name, ratePerSecond, ...key }) => [
       hash.toString('base64'),
-      { environment: { id: environmentId, organizationId, name }, ...key },
+      {
+        environment: { id: environmentId, organizationId, name },
+        ...key,
+        ...(ratePerSecond === null ? {} : { ratePerSecond }),
+      },
     ]),
   )
 }
@@ -195,7 +284,11 @@ function apiKeyOf(row: ApiKeyRow): ApiKey {
     hint: row.hint,
     scopes: row.scopes,
     signing: row.signing,
+    ...(row.allowed_addresses === null ? {} : { allowedAddresses: row.allowed_addresses }),
+    ...(row.rate_per_second === null ? {} : { ratePerSecond: row.rate_per_second }),
+    ...(row.replaces === null ? {} : { replaces: row.replaces }),
     createdAt: row.created_at.toISOString(),
+    ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at.toISOString() }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.toISOString() }),
     ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at.toISOString() }),
   }

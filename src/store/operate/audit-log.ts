@@ -2,7 +2,7 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { AuditAction, AuditEntry, AuditHead, ResourceKind } from '../../domain/operate/audit.ts'
+import type { AuditAction, AuditEntry, AuditHead, KeyedEntry, ResourceKind } from '../../domain/operate/audit.ts'
 import { emptyLog } from '../../domain/operate/audit.ts'
 import type { Members } from '../../domain/operate/audit-difference.ts'
 
@@ -26,7 +26,7 @@ export interface AuditRow {
 export const auditColumns = sql`seq, at, key_id, key_name, address, request_id, action, resource_kind, resource_id,
   resource_name, before, after, previous_hash, hash`
 
-/** Lets one transaction at a time add to the log of an environment. Whoever holds it waits for nothing else any more. */
+/** Lets one transaction at a time append to the log of an environment. Its holder waits for nothing else any more. */
 export async function lockAuditLog(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('audit:' || ${environment.id}::text, 0))`)
 }
@@ -42,24 +42,25 @@ export async function findAuditHead(db: Sql, environment: Environment): Promise<
 export async function insertAuditEntries(
   tx: Tx,
   environment: Environment,
-  entries: readonly AuditEntry[],
+  entries: readonly KeyedEntry[],
 ): Promise<void> {
-  const column = <Value>(value: (entry: AuditEntry) => Value): Value[] => entries.map(value)
+  const column = <Value>(value: (entry: KeyedEntry) => Value): Value[] => entries.map(value)
   await tx.run(sql`
     insert into audit_log (environment_id, seq, at, key_id, key_name, address, request_id, action, resource_kind,
-                           resource_id, resource_name, before, after, previous_hash, hash)
+                           resource_id, resource_name, before, after, previous_hash, hash, mac)
     select ${environment.id}, e.seq, e.at, e.key_id, e.key_name, e.address, e.request_id, e.action, e.resource_kind,
            e.resource_id, e.resource_name, e.before::jsonb, e.after::jsonb, decode(e.previous_hash, 'hex'),
-           decode(e.hash, 'hex')
+           decode(e.hash, 'hex'), decode(e.mac, 'hex')
     from unnest(${column((entry) => entry.seq)}::bigint[], ${column((entry) => entry.at)}::timestamptz[],
                 ${column((entry) => entry.keyId)}::text[], ${column((entry) => entry.keyName)}::text[],
                 ${column((entry) => entry.address)}::text[], ${column((entry) => entry.requestId)}::text[],
                 ${column((entry) => entry.action)}::text[], ${column((entry) => entry.resourceKind)}::text[],
                 ${column((entry) => entry.resourceId)}::text[], ${column((entry) => entry.resourceName)}::text[],
                 ${column((entry) => json(entry.before))}::text[], ${column((entry) => json(entry.after))}::text[],
-                ${column((entry) => entry.previousHash)}::text[], ${column((entry) => entry.hash)}::text[])
+                ${column((entry) => entry.previousHash)}::text[], ${column((entry) => entry.hash)}::text[],
+                ${column((entry) => entry.mac)}::text[])
       as e (seq, at, key_id, key_name, address, request_id, action, resource_kind, resource_id, resource_name, before,
-            after, previous_hash, hash)`)
+            after, previous_hash, hash, mac)`)
 }
 
 export async function findAuditEntry(db: Sql, environment: Environment, seq: number): Promise<AuditEntry | undefined> {
@@ -97,6 +98,18 @@ export async function listAuditEntries(
     select ${auditColumns} from audit_log where environment_id = ${environment.id} and seq > ${afterSeq}
     order by seq limit ${limit}`)
   return rows.map(entryOf)
+}
+
+/** With their keyed hashes, in the order of the chain. */
+export async function listKeyedEntries(
+  db: Sql,
+  environment: Environment,
+  { afterSeq, limit }: { afterSeq: number; limit: number },
+): Promise<KeyedEntry[]> {
+  const rows = await db.rows<AuditRow & { mac: Buffer | null }>(sql`
+    select ${auditColumns}, mac from audit_log where environment_id = ${environment.id} and seq > ${afterSeq}
+    order by seq limit ${limit}`)
+  return rows.map((row) => ({ ...entryOf(row), mac: row.mac?.toString('hex') ?? null }))
 }
 
 export function entryOf(row: AuditRow): AuditEntry {

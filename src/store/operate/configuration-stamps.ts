@@ -4,11 +4,11 @@ import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
 export interface ConfigurationStamps {
-  /** Each differs from what it was whenever something of its kind was made, changed or deleted. */
+  /** Each changes whenever something of its kind was created, changed or deleted. */
   readonly integrations: string
   readonly layouts: string
   readonly translations: string
-  /** Whether the whole environment keeps what it would send. */
+  /** Whether the whole environment captures what it would send. */
   readonly captures: boolean
   /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly hasSuppressions: boolean

@@ -1,4 +1,4 @@
-// The count_deltas and counts tables: what each batch added, and what that comes to over time.
+// The count_deltas and counts tables: what each batch added, and the totals over time.
 import type { Part } from '../../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { listed, sql } from '../../db/sql.ts'
@@ -10,7 +10,7 @@ import { dayMs, hoursPerDay, keptMs, minuteMs } from '../../domain/insight/count
 /** `deliveries`: times to deliver, by bucket. `failures`: what went wrong, by code. */
 export type StoredMeasure = CountMeasure | 'deliveries' | 'failures'
 
-/** What a count is of. Only values of bounded sets: never what a caller or a provider wrote. */
+/** What a count is of. Only values of bounded sets: never text from a caller or a provider. */
 export interface CountKey {
   readonly measure: StoredMeasure
   readonly versionId: string
@@ -41,7 +41,7 @@ export function countInsertion(environment: Environment, counted: readonly Count
   }
 }
 
-/** The same by itself, in the transaction that writes what they count. */
+/** The same separately, in the transaction that writes what they count. */
 export async function insertCounts(
   tx: Sql,
   environment: Environment,
@@ -51,7 +51,7 @@ export async function insertCounts(
   if (counted.length > 0) await tx.run(countInsertion(environment, counted, now).statement)
 }
 
-/** What is to be counted if a job was settled, or was made; a key that stands twice counts twice. */
+/** What has to be counted if a job was settled, or was created; a key that appears twice counts twice. */
 export interface CountedJob {
   readonly id: string
   readonly keys: readonly CountKey[]
@@ -64,8 +64,8 @@ export interface KeptJobs {
 }
 
 /**
- * Adds the counts of the jobs that were kept, of which `jobs` are all that there can be. Most jobs of a batch add the same:
- * only the others name the kind they are, and what was kept beside them is of the commonest.
+ * Adds the counts of the jobs that were kept, of which `jobs` are all that there can be. Most jobs of a batch add the
+ * same: only the others name their kind, and the remaining ones are of the commonest.
  */
 export function jobCountInsertion(
   environment: Environment,
@@ -207,7 +207,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
 /** Queries are widened to whole days, of any zone: what they need is kept for two days longer than documented. */
 const slackMs = 2 * dayMs
 
-/** Deletes at most `limit` counts of one grain that are older than they are kept, and says how many it deleted. */
+/** Deletes at most `limit` expired counts of one grain, and returns how many it deleted. */
 export async function sweepCounts(tx: Tx, now: Date, grain: StoredGrain, limit: number): Promise<number> {
   const before = new Date(now.getTime() - keptMs[grain] - slackMs)
   return tx.run(sql`

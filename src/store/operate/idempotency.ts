@@ -1,4 +1,4 @@
-// The idempotency_keys table: the answer to each call that carried a key, kept for a day.
+// The idempotency_keys table: the response to each request that carried a key, stored for a day.
 
 import type { Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
@@ -13,8 +13,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Tries to take each call's lock until the transaction ends; false where another transaction holds it.
- * A plain insert would make a duplicate wait for the first call and hold a connection meanwhile.
+ * Tries to take each request's lock until the transaction ends; false if another transaction holds it. A plain insert
+ * would make a duplicate wait for the first request and hold a connection in the meantime.
  */
 export async function tryIdempotencyLocks(
   tx: Tx,
@@ -73,7 +73,7 @@ export async function storeAnswers(
   )
 }
 
-/** Deletes at most `limit` expired answers of all environments and says how many it deleted. */
+/** Deletes at most `limit` expired responses of all environments and returns how many it deleted. */
 export async function sweepStoredAnswers(tx: Tx, now: Date, limit: number): Promise<number> {
   return tx.run(sql`delete from idempotency_keys where (environment_id, scope_hash) in (
     select environment_id, scope_hash from idempotency_keys where expires_at <= ${now}

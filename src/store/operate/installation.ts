@@ -41,21 +41,75 @@ export async function insertOrganization(tx: Tx, organization: { id: string; nam
 export interface NewEnvironment extends Environment {
   readonly parentId: string | null
   readonly identifier: string
+  readonly color?: string | undefined
   readonly signingSecret: Buffer
   readonly now: Date
 }
 
 export async function insertEnvironment(tx: Tx, environment: NewEnvironment): Promise<void> {
   await tx.run(sql`
-    insert into environments (id, organization_id, parent_id, name, identifier, signing_secret, created_at)
+    insert into environments (id, organization_id, parent_id, name, identifier, signing_secret, created_at, color)
     values (${environment.id}, ${environment.organizationId}, ${environment.parentId}, ${environment.name},
-            ${environment.identifier}, ${environment.signingSecret}, ${environment.now})`)
+            ${environment.identifier}, ${environment.signingSecret}, ${environment.now}, ${environment.color ?? null})`)
+}
+
+/** Many times what anyone has: environments are stages such as Development and Production, or previews of changes. */
+export const environmentsMax = 100
+
+/** Until the transaction ends, no other one creates or renames environments of the organization. */
+export async function lockOrganization(tx: Tx, { organizationId }: Environment): Promise<void> {
+  await tx.run(sql`select 1 from organizations where id = ${organizationId} for no key update`)
+}
+
+/** What an environment is called, and how it is shown; undefined stays. */
+export async function updateEnvironment(
+  tx: Tx,
+  environment: Environment,
+  { name, color }: { name: string | undefined; color: string | undefined },
+): Promise<{ before: Named; after: Named }> {
+  const row = await tx.row<{ name: string; color: string | null; oldName: string; oldColor: string | null }>(sql`
+    with known as materialized (
+      select name, color from environments where id = ${environment.id} for no key update)
+    update environments e set name = coalesce(${name ?? null}, known.name), color = coalesce(${color ?? null}, known.color)
+    from known where e.id = ${environment.id}
+    returning e.name, e.color, known.name as "oldName", known.color as "oldColor"`)
+  if (row === undefined) throw new Error(`The environment ${environment.id} of a valid key is missing`)
+  return { before: { name: row.oldName, color: row.oldColor }, after: { name: row.name, color: row.color } }
+}
+
+interface Named {
+  readonly name: string
+  readonly color: string | null
+}
+
+/** The name is free at once, nothing is sent any more, and no key or session opens it. False where it was so before. */
+export async function markEnvironmentDeleted(tx: Tx, environment: Environment, now: Date): Promise<boolean> {
+  const count = await tx.run(sql`
+    update environments set deleted_at = ${now}, captures = true, name = name || ' (deleted ' || id::text || ')'
+    where id = ${environment.id} and deleted_at is null`)
+  return count > 0
+}
+
+/** What it signed and hashed with is of no use any more. The audit key stays: its log does. */
+export async function forgetKeysOfEnvironment(tx: Tx, environment: Environment): Promise<void> {
+  await tx.run(sql`
+    update environments set signing_secret = '', address_key = null, inbox_key = null where id = ${environment.id}`)
+}
+
+/** Whether it holds data that a deletion would lose. */
+export async function holdsData(db: Sql, environment: Environment): Promise<boolean> {
+  const row = await db.row<{ holds: boolean }>(sql`
+    select exists (select 1 from subscribers where environment_id = ${environment.id})
+      or exists (select 1 from events where environment_id = ${environment.id})
+      or exists (select 1 from workflows where environment_id = ${environment.id}) as holds`)
+  return row?.holds === true
 }
 
 /** The environments of the installation, oldest first: Development, then Production. */
 export async function listEnvironments(db: Sql): Promise<Environment[]> {
   return db.rows<Environment>(
-    sql`select id, organization_id as "organizationId", name from environments order by id limit 100`,
+    sql`select id, organization_id as "organizationId", name from environments where deleted_at is null
+        order by id limit ${environmentsMax}`,
   )
 }
 
@@ -67,11 +121,12 @@ export async function findEnvironments(db: Sql, ids: readonly string[]): Promise
 /** By its public name. */
 export async function findEnvironmentIdentified(db: Sql, identifier: string): Promise<Environment | undefined> {
   return db.row<Environment>(
-    sql`select id, organization_id as "organizationId", name from environments where identifier = ${identifier}`,
+    sql`select id, organization_id as "organizationId", name from environments
+        where identifier = ${identifier} and deleted_at is null`,
   )
 }
 
-/** Whether the environment keeps what it would send, from now on; undefined leaves it as it is. */
+/** Whether the environment captures what it would send, from now on; undefined leaves it unchanged. */
 export async function updateCaptures(
   tx: Tx,
   environment: Environment,
@@ -107,6 +162,12 @@ export async function updateSigningSecret(tx: Tx, environment: Environment, sign
   await tx.run(sql`update environments set signing_secret = ${signingSecret} where id = ${environment.id}`)
 }
 
+/** One that is there stays: two starts at once make one. */
+export async function updateAuditKey(tx: Tx, environment: Environment, auditKey: Buffer): Promise<void> {
+  await tx.run(sql`
+    update environments set audit_key = ${auditKey} where id = ${environment.id} and audit_key is null`)
+}
+
 /** False when the secret is sealed with the current key already. */
 export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: Environment): Promise<boolean> {
   const row = await tx.row<{ sealed: Buffer }>(sql`
@@ -120,11 +181,14 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
 
 /** Keys of an environment that are made when they are first needed. */
 const lateKeys = {
-  /** What addresses are hashed with that are kept only to be left alone: made with the first erase. */
+  /** The key for hashing erased addresses that stay suppressed: created with the first erasure. */
   'address-key': sql`address_key`,
-  /** What the inbox's sessions are signed with: made with the first of them. */
+  /** What inbox sessions are signed with: created with the first of them. */
   'inbox-key': sql`inbox_key`,
 } as const
+
+/** Sealed columns of the environment's own row, beside the first signing secret. */
+const sealedKeys = { ...lateKeys, 'audit-key': sql`audit_key` } as const
 
 export type LateKey = keyof typeof lateKeys
 
@@ -168,9 +232,9 @@ export async function resealLateKey(
   tx: Tx,
   sealer: Sealer,
   environment: Environment,
-  purpose: LateKey,
+  purpose: keyof typeof sealedKeys,
 ): Promise<boolean> {
-  const column = lateKeys[purpose]
+  const column = sealedKeys[purpose]
   const row = await tx.row<{ sealed: Buffer }>(sql`
     select ${column} as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)

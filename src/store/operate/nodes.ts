@@ -2,7 +2,7 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 
-/** Where a process runs. All are null where the platform does not say. */
+/** Where a process runs. All are null if the platform does not say. */
 export interface HostFacts {
   readonly hostName: string | null
   readonly bootId: string | null
@@ -27,7 +27,7 @@ export interface NodeHeartbeat extends NodeIdentity, HostFacts {
   readonly seenAt: Date
 }
 
-/** What the database says of itself when a heartbeat is written. */
+/** What the database reports about itself when a heartbeat is written. */
 export interface BeatAnswer {
   readonly databaseNow: Date
   readonly backendPid: number
@@ -40,7 +40,7 @@ const nodesMax = 1_000
 const beatAnswer = sql`clock_timestamp() as "databaseNow", pg_backend_pid() as "backendPid",
   extract(epoch from pg_postmaster_start_time())::text as "serverStartedAt"`
 
-/** Ends what the node was before: whoever registers again has given that up. */
+/** Ends what the node was before: a node that registers again has given that up. */
 export async function registerNode(
   db: Sql,
   node: { nodeId: string; previousEpoch: number; leaseKey: string; host: HostFacts },
@@ -80,8 +80,8 @@ export async function listHeartbeats(db: Sql): Promise<NodeHeartbeat[]> {
 }
 
 /**
- * Ends the identities that are still as they were seen, and returns those: each is returned to one caller only. Without a
- * `beat` the death is certain, and a heartbeat that was under way when the process died changes nothing.
+ * Ends the identities that are still as they were seen, and returns those: each is returned to one caller only. Without
+ * a `beat` the death is certain, and a heartbeat in progress when the process died changes nothing.
  */
 export async function endHeartbeats(
   db: Sql,
@@ -147,7 +147,7 @@ export async function endOldNodes(db: Sql, ids: readonly string[]): Promise<Node
     ${asEnded}`)
 }
 
-/** A dead node of 0.1.0 goes on as a dead node of ours: what it held is freed in the same way. */
+/** A dead node of 0.1.0 is treated like a dead node of ours: what it held is freed in the same way. */
 const asEnded = sql`
   insert into node_heartbeats (node_id, epoch, lease_key, beat, started_at, seen_at, ended_at)
   select id, nextval('node_epochs'), lock_key, 0, started_at, clock_timestamp(), clock_timestamp() from gone

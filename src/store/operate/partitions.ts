@@ -1,4 +1,4 @@
-// Partitions of what grows with every event: which are missing for the months to come, and attaching one.
+// Partitions of what grows with every event: which are missing for the coming months, and attaching one.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 
@@ -8,18 +8,18 @@ export interface MissingPartition {
   readonly month: Date
 }
 
-/** Any number; every node asks for the same lock, so one makes them and the others go on. */
+/** Any number; every node requests the same lock, so one creates them and the others continue. */
 const partitionLock = 7_071_958
-/** This month and the next two: a service that was asleep over the turn of a month still finds its place. */
+/** This month and the next two: a service that was suspended over the turn of a month still finds its partition. */
 const monthsAhead = 3
-/** A default partition that takes longer to be looked through, under its lock, is left for later. */
+/** A default partition that takes longer to scan, under its lock, is left for later. */
 const attachMsMax = 2_000
 
 export async function listMissingPartitions(db: Sql, now: Date): Promise<MissingPartition[]> {
   return db.rows(sql`select parent, month from missing_partitions(${now}, ${monthsAhead})`)
 }
 
-/** Whether rows of that month lie in the default partition. Looked at without a lock, before one is asked for. */
+/** Whether rows of that month are in the default partition. Checked without a lock, before one is requested. */
 export async function isInDefault(db: Sql, { parent, month }: MissingPartition): Promise<boolean> {
   const row = await db.row<{ holds: boolean }>(sql`select default_holds(${parent}, ${month}) as holds`)
   return row?.holds === true

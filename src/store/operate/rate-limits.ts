@@ -1,8 +1,18 @@
-// The rate_limits table: one token bucket an environment and category, from which nodes draw slices.
+// The rate_limits table: one token bucket an environment and category, or key, from which nodes draw slices.
 
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+
+/** The bucket of a key that has a rate of its own. */
+export const bucketOfKey = (keyId: string): string => `key:${keyId}`
+
+/** When the key is gone. */
+export async function deleteBucketOfKey(tx: Tx, environment: Environment, keyId: string): Promise<void> {
+  await tx.run(
+    sql`delete from rate_limits where environment_id = ${environment.id} and category = ${bucketOfKey(keyId)}`,
+  )
+}
 
 export interface Bucket {
   readonly category: string

@@ -1,4 +1,4 @@
-// Old data by month: which months there are, what keeps one, taking one out, and how far that has come.
+// Old data by month: which months exist, what keeps one, detaching one, and the progress of that.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { firstIdAt, timestampOfId } from '../../domain/derived-id.ts'
@@ -48,7 +48,7 @@ async function hasOpenJobs(db: Sql, environments: readonly Environment[], { from
   return row !== undefined
 }
 
-/** Whether a message of that time that was put off is still to come back, or an event still to be expanded: such tasks have their ids. */
+/** Whether a message of that time is still snoozed, or an event still being expanded: such tasks have their ids. */
 async function hasOpenTasks(db: Sql, environments: readonly Environment[], { from, to }: Span): Promise<boolean> {
   const environmentIds = environments.map((environment) => environment.id)
   const row = await db.row(sql`
@@ -59,7 +59,7 @@ async function hasOpenTasks(db: Sql, environments: readonly Environment[], { fro
   return row !== undefined
 }
 
-/** What keeps a month as the queue has it: few rows are looked at, so it can be asked while others wait. */
+/** What keeps a month according to the queue: few rows are examined, so it can be queried while others wait. */
 export async function keptByQueue(
   db: Sql,
   environments: readonly Environment[],
@@ -86,7 +86,7 @@ export async function isGathered(db: Sql, environments: readonly Environment[], 
   return row !== undefined
 }
 
-/** One page of messages of a time: whether a provider is still to be asked to send one of them, and where to go on. */
+/** One page of messages of a time: whether one of them still has to be sent, and where to continue. */
 export async function lookForUnsent(
   db: Sql,
   environment: Environment,
@@ -144,7 +144,7 @@ export async function lockMonths(tx: Tx, waitMs: number): Promise<void> {
   await tx.run(sql`select lock_months()`)
 }
 
-/** How many partitions were taken out; none when another node was faster. */
+/** How many partitions were detached; none if another node was faster. */
 export async function detachMonth(tx: Tx, { from }: Pick<Month, 'from'>): Promise<number> {
   const row = await tx.row<{ taken: number }>(sql`select detach_month(${firstIdAt(from)}) as taken`)
   return row?.taken ?? 0
@@ -156,8 +156,8 @@ export async function dropDetached(tx: Tx, name: string): Promise<boolean> {
 }
 
 /**
- * Rows that belong to no month: up to where those may go that are older than `before`. What is still needed keeps what came
- * after it too. Mostly there are no such events, and then the digests need not be looked at.
+ * Rows that belong to no month: up to where those older than `before` may be deleted. What is still needed keeps what
+ * came after it too. Mostly there are no such events, and then the digests need not be examined.
  */
 export async function strayBound(db: Sql, environment: Environment, before: Date): Promise<Date> {
   const older = sql`environment_id = ${environment.id} and id < ${firstIdAt(before)}`

@@ -5,15 +5,15 @@ import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
 
-/** Before every id there is. */
-export const nilId = '00000000-0000-0000-0000-000000000000'
-
-/** What stands for the row of an environment itself, of which there is one. */
+/** The record id for the row of an environment itself, of which there is one. */
 export const ownRow = 'environment'
-/** The first secret lies with the environment, the others have rows of their own. */
+/** The first secret is stored with the environment, the others have their own rows. */
 export const signingRecord = (version: number): string => `version ${version}`
 
-/** The form stands in the first byte of a sealed value, the key's id in the four after it. Of null this is null, which no `where` takes. */
+/**
+ * The format is in the first byte of a sealed value, the key's id in the next four. For null this is null, which no
+ * `where` matches.
+ */
 export function isSealedOtherwise(column: Statement, sealer: Sealer): Statement {
   if (sealer.movesForms !== true) return sql`substring(${column} from 2 for 4) <> ${sealer.keyId}`
   return sql`substring(${column} from 1 for 5) <> ${Buffer.concat([Buffer.of(sealer.form()), sealer.keyId])}`

@@ -13,7 +13,7 @@ interface Row {
   readonly created_at: Date
 }
 
-/** Undefined where there is no such environment. The first version lies with the environment. */
+/** Undefined if there is no such environment. The first version is stored with the environment. */
 export async function findSigningKeys(
   db: Sql,
   sealer: Sealer,

@@ -2,8 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-
-const firstId = '00000000-0000-0000-0000-000000000000'
+import { nilId } from '../../domain/nil-id.ts'
 
 /** A page of all subscribers of the environment, by id, as topic subscribers are found. */
 export async function findAllSubscribers(
@@ -13,7 +12,7 @@ export async function findAllSubscribers(
 ): Promise<{ id: string; subscriberId: string; topicIds: null; isThere: true }[]> {
   const rows = await db.rows<{ id: string; subscriber_id: string }>(sql`
     select id, subscriber_id from subscribers
-    where environment_id = ${environment.id} and id > ${page.after ?? firstId}::uuid and deleted_at is null
+    where environment_id = ${environment.id} and id > ${page.after ?? nilId}::uuid and deleted_at is null
     order by id limit ${page.limit}`)
   return rows.map((row) => ({ id: row.id, subscriberId: row.subscriber_id, topicIds: null, isThere: true }))
 }

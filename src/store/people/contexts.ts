@@ -62,7 +62,7 @@ export async function insertContext(
   return row && contextOf(row)
 }
 
-/** Replaces the data as a whole; undefined when there is no such context. */
+/** Replaces the data as a whole; undefined if there is no such context. */
 export async function updateContext(
   tx: Tx,
   environment: Environment,

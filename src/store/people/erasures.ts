@@ -56,7 +56,7 @@ export async function findRunningErasure(
   return row && erasureOf(row)
 }
 
-/** Counts what a page removed; whoever holds the task is the only one who does. */
+/** Counts what a page removed; only the holder of the task does. */
 export async function advanceErasure(
   tx: Tx,
   environment: Environment,

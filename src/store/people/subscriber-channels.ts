@@ -3,10 +3,11 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { ChannelCredentials, ChannelSettings } from '../../domain/people/channel-settings.ts'
 import { mergeChannelCredentials } from '../../domain/people/channel-settings.ts'
-import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 
 export interface ChannelChange {
   /** The subscriber's internal id. */
@@ -116,7 +117,7 @@ export function mergeEntries(
   const folded: Entry[] = []
   for (const change of changes) {
     const own = entries.get(placeOf(change))
-    // What was kept while the provider had no integration belongs to the first that comes.
+    // What was stored while the provider had no integration belongs to the first that comes.
     const kept = change.integrationId === null ? undefined : entries.get(placeOf({ ...change, integrationId: null }))
     const credentials = mergeChannelCredentials(kept?.credentials ?? {}, own?.credentials ?? {})
     const entry: Entry = {
@@ -132,7 +133,7 @@ export function mergeEntries(
   return { touched: [...touched.values()], folded }
 }
 
-/** A device that a provider says is gone. */
+/** A device that a provider reported as unregistered. */
 export interface DeadToken {
   /** The subscriber's internal id. */
   readonly subscriberId: string
@@ -141,7 +142,7 @@ export interface DeadToken {
   readonly token: string
 }
 
-/** Takes device tokens out of the entries they stand in. The subscribers are locked as `mergeChannels` locks them. */
+/** Removes device tokens from their entries. The subscribers are locked as `mergeChannels` locks them. */
 export async function removeDeviceTokens(
   tx: Tx,
   sealer: Sealer,
@@ -157,7 +158,7 @@ export async function removeDeviceTokens(
   const entries = await findEntries(tx, sealer, environment, ids)
   const touched = new Map<string, Entry>()
   for (const { token, ...place } of dead) {
-    // What was kept while the provider had no integration is sent by the first that came.
+    // What was stored while the provider had no integration is sent by the first that came.
     for (const integrationId of [place.integrationId, null]) {
       const found = entries.get(placeOf({ ...place, integrationId }))
       const entry = found && (touched.get(found.id) ?? found)

@@ -26,7 +26,7 @@ export interface SuppressionRow {
 export const suppressionColumns = sql`channel, address, reason, source, note, created_at`
 
 /**
- * Lists what a provider or a recipient said. Who is listed already keeps the reason, unless the new one holds for more: an
+ * Adds what a provider or a recipient reported. An existing entry keeps its reason, unless the new one is stronger: an
  * opt-out lets critical messages through, a bounce does not.
  */
 export async function suppress(
@@ -54,7 +54,10 @@ export interface UpsertedSuppression {
   readonly created: boolean
 }
 
-/** Lists what the caller says, who has the last word: one that is there gets the new reason and note, and keeps its age. */
+/**
+ * Adds what the caller states, who has the last word: an existing entry gets the new reason and note, and keeps its
+ * age.
+ */
 export async function upsertSuppressions(
   tx: Tx,
   environment: Environment,
@@ -191,11 +194,11 @@ async function findHidden(
 export interface HiddenAddress {
   readonly channel: SuppressionChannel
   readonly address: string
-  /** What is kept instead. */
+  /** What is stored instead. */
   readonly hidden: string
 }
 
-/** Those that are listed stay so as their hashes, without what was noted of them; says how many were. */
+/** Listed ones stay listed as their hashes, without their notes; returns how many there were. */
 export async function hideSuppressions(
   tx: Tx,
   environment: Environment,

@@ -29,7 +29,7 @@ export async function insertTenant(
   return row && tenantOf(environment, row)
 }
 
-/** Changes what is given; undefined when there is no such tenant. */
+/** Changes what is given; undefined if there is no such tenant. */
 export async function updateTenant(
   tx: Tx,
   environment: Environment,
@@ -48,9 +48,9 @@ export async function updateTenant(
 }
 
 /**
- * Changes what is given of many; one that is not there is passed over. Locked in the order of their identifiers: two calls
- * then wait and do not deadlock. Written as an insert, which finds each row by its key: before the first analyze an update
- * joined to a list reads the whole environment.
+ * Changes many; missing ones are ignored. Locked in the order of their identifiers: two requests then wait and do not
+ * deadlock. Written as an insert, which finds each row by its key: before the first analyze an update joined to a list
+ * reads the whole environment.
  */
 export async function updateTenants(
   tx: Tx,

@@ -1,8 +1,10 @@
-// The topic_subscriptions table, who belongs to which topic, and the deleted_topics whose subscriptions are to be swept.
+// The topic_subscriptions table, who belongs to which topic, and the deleted_topics whose subscriptions have to be
+// swept.
 
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { SubscriberSummary, Topic, TopicMembership, TopicSubscription } from '../../domain/people/topic.ts'
 import { defaultIdentifier } from '../../domain/people/topic.ts'
 
@@ -35,7 +37,7 @@ export interface NewSubscription {
   readonly name: string | null
 }
 
-/** Leaves out whom the topic has already, and whose identifier another subscription of the topic has. */
+/** Leaves out those whom the topic already has, and those whose identifier another subscription of the topic has. */
 export async function insertSubscriptions(
   tx: Tx,
   environment: Environment,
@@ -251,8 +253,8 @@ export interface TopicMember {
 }
 
 /**
- * The members of any of these topics by internal id, each once, after the one given. Each topic gives its first ones after
- * the cursor by its key, so that a page costs the same wherever it lies.
+ * The subscribers of any of these topics by internal id, each once, after the given one. Each topic returns its first
+ * ones after the cursor by its key, so that a page costs the same wherever it is.
  */
 export async function findTopicMembers(
   db: Sql,
@@ -267,7 +269,7 @@ export async function findTopicMembers(
           cross join lateral (
             select t.topic_id, t.subscriber_id from topic_subscriptions t
             where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
-              and t.subscriber_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+              and t.subscriber_id > ${page.after ?? nilId}::uuid
             order by t.subscriber_id limit ${page.limit}) m
           group by m.subscriber_id order by m.subscriber_id limit ${page.limit}) p
     cross join lateral (

@@ -68,7 +68,7 @@ export async function holdFeeds(tx: Tx, environment: Environment, names: readonl
   return new Set(rows.flatMap((row) => [row.id, row.identifier]))
 }
 
-/** All that steps may call these feeds: what was asked for, and the id and the identifier of each. */
+/** All names that steps may use for these feeds: the requested one, and the id and the identifier of each. */
 export async function feedNames(db: Sql, environment: Environment, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return []
   const rows = await db.rows<FeedNames>(

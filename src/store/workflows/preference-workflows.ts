@@ -45,7 +45,7 @@ export async function listPreferenceWorkflows(
     order by ${oldestFirst === true ? sql`w.id` : sql`w.id desc`} offset ${offset} limit ${limit}`)
 }
 
-/** By internal id or identifier, as asked; the id wins where a text could be either. Deleted ones are not there. */
+/** By internal id or identifier; the id takes precedence if a text could be either. Deleted ones are excluded. */
 export async function findPreferenceWorkflows(
   db: Sql,
   environment: Environment,

@@ -62,7 +62,7 @@ export async function findTranslations(
     order by created_at, locale`)
 }
 
-/** All texts together, in characters, each with its whole dotted key: as long as what is kept of them in memory. */
+/** All texts together, in characters, each with its full dotted key: the size of their cache in memory. */
 export async function translationsLength(db: Sql, environment: Environment): Promise<number> {
   const row = await db.row<{ length: number }>(sql`
     with recursive members (key_length, value) as (

@@ -1,4 +1,4 @@
-// The workflows and workflow_versions tables: what is triggered, and what it said at one time.
+// The workflows and workflow_versions tables: what is triggered, and its content at one time.
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, prepared, sql, unseen } from '../../db/sql.ts'
 import { timestampOfId } from '../../domain/derived-id.ts'
@@ -66,7 +66,7 @@ export async function findWorkflowsByIdentifier(
  */
 export const pinnedIdentifier = sql`coalesce(v.definition->>'identifier', w.identifier)`
 
-/** Versions by their ids, of deleted workflows too: a run in flight keeps what it started with. */
+/** Versions by their ids, including those of deleted workflows: a run in flight keeps the version it started with. */
 export async function findVersions(
   db: Sql,
   environment: Environment,
@@ -186,8 +186,8 @@ export async function insertWorkflow(
 }
 
 /**
- * The workflow must be locked, or be new: the version's number is the next one. The identifier lies in the definition, so
- * that what is kept by a version's id stays right when the workflow is renamed.
+ * The workflow must be locked, or be new: the version's number is the next one. The identifier is in the definition, so
+ * that what is cached by a version's id stays right when the workflow is renamed.
  */
 export async function insertVersion(
   tx: Tx,

@@ -9,8 +9,8 @@ import { createAllowList } from './allow-list.ts'
 import { OutboundError } from './outbound-error.ts'
 
 /**
- * `guarded`: public addresses and those of the allow-list. `listed`: the allow-list alone. `public`: as guarded, whatever the
- * scheme and the port. `operator`: everything but metadata addresses, which no list can open either.
+ * `guarded`: public addresses and those of the allow-list. `listed`: only the allow-list. `public`: as guarded, with
+ * any scheme and port. `operator`: everything but metadata addresses, which no list can open either.
  */
 export type Reach = 'guarded' | 'listed' | 'public' | 'operator'
 
@@ -22,7 +22,7 @@ export interface ResolvedAddress {
 export type ResolveName = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 export interface AddressGuard {
-  /** The addresses of a host, all of them vetted. The terms are what the allow-list asks for. */
+  /** The addresses of a host, all of them vetted. The terms are matched against the allow-list. */
   addressesOf(host: string, reach: Reach, terms?: Terms): Promise<readonly ResolvedAddress[]>
   /** `addressesOf` as sockets ask for it: the address that was vetted is the one connected to. */
   lookup(reach: Reach, terms?: Terms): LookupFunction
@@ -85,7 +85,9 @@ export function createAddressGuard(
     return addresses
   }
 
-  /** The system asks for four names at a time: those who need one that is being asked for wait for the same answer. */
+  /**
+   * The system resolves four names at a time: callers that need one that is being resolved wait for the same result.
+   */
   const asking = new Map<string, Promise<readonly ResolvedAddress[]>>()
   function resolvedOnce(host: string): Promise<readonly ResolvedAddress[]> {
     const asked = asking.get(host) ?? resolved(host).finally(() => asking.delete(host))

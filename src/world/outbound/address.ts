@@ -1,11 +1,12 @@
-// What an IP address is: public, private, or one of the addresses at which clouds hand out secrets.
+// What an IP address is: public, private, or one of the addresses at which clouds serve secrets.
 import { BlockList, isIP } from 'node:net'
 
 export type AddressKind = 'public' | 'private' | 'metadata'
 
 /**
- * Where clouds serve credentials to whoever asks. The whole IPv4 link-local block is among them: besides 169.254.169.254
- * it holds those of AWS containers (169.254.170.2, .23) and Tencent (169.254.0.23), and no relay lives there.
+ * Where clouds serve credentials to anyone who asks. The whole IPv4 link-local block is among them: besides
+ * 169.254.169.254 it contains those of AWS containers (169.254.170.2, .23) and Tencent (169.254.0.23), and no relay is
+ * there.
  */
 const metadata = blockListOf([
   '169.254.0.0/16',

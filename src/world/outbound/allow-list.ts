@@ -1,4 +1,4 @@
-// The operator's list of private hosts that may be reached all the same, asked with the way of a call.
+// The operator's list of private hosts that may be reached, matched against the terms of a request.
 import { BlockList, isIP } from 'node:net'
 import type { AllowEntry } from '../../config/outbound-allow.ts'
 import { addNetwork } from './address.ts'

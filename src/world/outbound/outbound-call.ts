@@ -1,4 +1,4 @@
-// What an outbound call is, whichever protocol carries it: its bounds, its headers, and how much of the answer is read.
+// What an outbound request is, in either protocol: its limits, its headers, and how much of the response is read.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { OutboundRequest } from '../world.ts'
 import { codeOf } from './address-guard.ts'
@@ -58,7 +58,7 @@ export function headersOf(request: Request | OutboundRequest, body: string | Buf
   return headers
 }
 
-/** HTTP/1 looks at this by itself; HTTP/2 would send a line break on, for the next in line to fall over. */
+/** HTTP/1 checks this itself; HTTP/2 would pass a line break on, for the next hop to stumble over. */
 export function checkHeaders(host: string, headers: Readonly<Record<string, string>>): void {
   try {
     for (const [name, value] of Object.entries(headers)) {
@@ -101,7 +101,7 @@ interface Incoming {
   destroy(): unknown
 }
 
-/** Hands over the body as far as the limit; what comes after it is not waited for. */
+/** Returns the body up to the limit; what follows is not waited for. */
 export function readBody(incoming: Incoming, done: (text: string) => void): void {
   const chunks: Buffer[] = []
   let bytes = 0

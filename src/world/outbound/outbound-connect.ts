@@ -15,7 +15,7 @@ export interface Destination {
   readonly port: number
   readonly isSecure: boolean
   readonly reach: Reach
-  /** The address is a subscriber's or came with an event: some of what the operator opens is not open to it. */
+  /** The URL is a subscriber's or came with an event: some of what the operator opens is not open to it. */
   readonly isTheirs?: boolean
 }
 
@@ -28,14 +28,14 @@ export const termsOf = ({ port, isSecure, isTheirs = false }: Omit<Destination, 
 export interface Securing {
   /** Offered to the other side. */
   readonly protocols?: readonly string[]
-  /** Taken up again, where the other side remembers it. */
+  /** Resumed, if the other side remembers it. */
   readonly session?: Buffer | undefined
 }
 
 /** A connection, secured where the destination is. */
 export type Connect = (destination: Destination, securing?: Securing) => Promise<Socket>
 
-/** Keeps a socket at hand, to be closed when the time is up. */
+/** Tracks a socket, to be closed when the time is up. */
 type Hold = <Kind extends Socket>(socket: Kind) => Kind
 
 export interface ConnectParts {
@@ -90,7 +90,7 @@ export function createConnect({ guard, trust, proxies }: ConnectParts): Connect 
 /** The host a certificate must be for. */
 const identity = (host: string): ConnectionOptions => ({ host, ...(isIP(host) === 0 ? { servername: host } : {}) })
 
-/** Throws an OutboundError when it takes longer than connecting may, and then closes what was begun. */
+/** Throws an OutboundError if it takes longer than connecting may, and then closes what was started. */
 export async function inTime<Result>(host: string, connect: (hold: Hold) => Promise<Result>): Promise<Result> {
   const held: Socket[] = []
   let isLate = false

@@ -1,4 +1,4 @@
-// Connections of HTTP/1 that are kept: a pool for each account, reach and server, none of them shared by two.
+// Keep-alive connections of HTTP/1: a pool for each account, reach and server, none of them shared by two.
 import type { Dispatcher } from 'undici'
 import { Pool } from 'undici'
 import type { Reach } from './address-guard.ts'
@@ -7,7 +7,7 @@ import { createConnect } from './outbound-connect.ts'
 
 /** What the connections of one pool have in common. */
 export interface Way extends Destination {
-  /** Where the connection leads: `proxy` is a server that is handed whole addresses. */
+  /** Where the connection leads: `proxy` is a server that gets full URLs. */
   readonly leads: 'there' | 'to the proxy'
 }
 
@@ -24,9 +24,9 @@ export const http1CallsMax = 1_000
 const poolsPerAccountMax = 200
 
 export function createHttp1Pools(parts: ConnectParts, connect: Connect): PoolOf {
-  // An account that is gone takes its pools along, as soon as their idle connections have ended.
+  // A deleted account releases its pools, as soon as their idle connections have ended.
   const pools = new WeakMap<object, Map<string, Pool>>()
-  // The operator wrote the proxy down: nothing is asked to lead to it.
+  // The operator configured the proxy: it needs no further check.
   const connectDirectly = createConnect({ ...parts, proxies: undefined })
   return (way, account) => {
     const own = pools.get(account) ?? new Map<string, Pool>()
@@ -45,7 +45,7 @@ export function createHttp1Pools(parts: ConnectParts, connect: Connect): PoolOf 
   }
 }
 
-/** Its calls under way go on; its connections end with them. */
+/** Its calls in flight continue; its connections end with them. */
 function forgetFirst(own: Map<string, Pool>): void {
   const [first] = own
   if (first === undefined) return

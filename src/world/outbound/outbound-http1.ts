@@ -25,7 +25,7 @@ export function createHttp1(parts: ConnectParts, connect: Connect): CallByHttp1 
     return exchange(call, poolOf({ ...destination, leads: 'there' }, account))
   }
 
-  /** A proxy that is handed an http request goes by the name in it: only where that cannot be a trick. */
+  /** A proxy that gets an http request resolves the name in it: only if that cannot be abused. */
   function mayBeNamed(destination: Destination): boolean {
     const { host, reach } = destination
     return proxies?.target === 'name' || reach === 'operator' || guard.isListedName(host, termsOf(destination))
@@ -59,7 +59,7 @@ function exchange(call: OutboundCall, pool: Dispatcher): Promise<OutboundAnswer>
   return new Promise((resolve, reject) => new Exchange(call, pool, resolve, reject).begin())
 }
 
-/** undici calls the `on…` members in their order; `onConnect` when the connection is in hand, before the first byte. */
+/** undici calls the `on…` methods in order; `onConnect` when the connection is ready, before the first byte. */
 class Exchange implements Dispatcher.DispatchHandlers {
   readonly #call: OutboundCall
   readonly #pool: Dispatcher
@@ -114,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
     }
     if (answer === false) this.#fail('', wasWithheld(this.#call.host))
     else void answer.then(this.#onPermit, () => this.#onPermit(false))
-    // undici would write the request now. Nothing has left: the connection is given up, and another is asked for later.
+    // undici would write the request now. Nothing has left: the connection is dropped, and another is requested later.
     this.#isBetween = true
     abort()
     this.#isBetween = false
@@ -130,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
     if (this.#bytes >= answerBytesMax && !this.#isOver) {
-      // What comes after the limit is not waited for.
+      // What follows the limit is not waited for.
       this.#end()
       this.#answered()
       this.#cut?.()
@@ -139,8 +139,8 @@ class Exchange implements Dispatcher.DispatchHandlers {
   }
 
   /**
-   * undici takes the connection back a turn of the loop after this. A caller that goes on at once would open another beside
-   * it, so the answer is handed over behind that turn: there are never more connections than calls at once.
+   * undici takes the connection back a turn of the loop after this. A caller that continues at once would open another
+   * next to it, so the response is delivered after that turn: there are never more connections than concurrent calls.
    */
   onComplete(): void {
     if (this.#isOver) return
@@ -207,7 +207,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
   }
 }
 
-/** A header that holds what none may hold, such as a line break, is found before anything connects. */
+/** An invalid header, for example with a line break, is found before anything connects. */
 const isInvalid = (error: Error): boolean => codeOf(error) === 'UND_ERR_INVALID_ARG'
 
 function headersIn(raw: readonly Buffer[]): Headers {

@@ -12,15 +12,15 @@ export interface Http2Connection {
   streams: number
   heardAtMs: number
   hasServed: boolean
-  /** It was asked whether it still lives, and takes no calls until it says so. */
+  /** It was pinged, and takes no calls until it responds. */
   isInDoubt: boolean
-  /** The last stream the other side will look at, once it has said goodbye. */
+  /** The last stream the other side will process, once it has sent GOAWAY. */
   lastStreamId: number | undefined
 }
 
 /** A call that needs a connection. */
 export interface Waiting {
-  /** Whether it may begin: answered at once, or later. */
+  /** Whether it may start: answered at once, or later. */
   ask(goOn: (isAllowed: boolean) => void): void
   /** Begins the call; `undefined` when it cannot be. */
   take(connection: Http2Connection): ClientHttp2Stream | undefined
@@ -41,8 +41,8 @@ const connectionsMax = 4
 /** The least that a server should take by one connection (RFC 9113, 6.5.2). */
 const usualStreams = 100
 /**
- * Calls of one account to one host that are on the wire at once, by a server that takes what it should: fewer never wait
- * for the end of another. (Apple takes one by a new connection, and a thousand once it has seen a good token.)
+ * Concurrent calls of one account to one host, with a server that accepts what it should: fewer never wait for the end
+ * of another. (Apple accepts one on a new connection, and a thousand once it has seen a valid token.)
  */
 export const http2CallsMax = connectionsMax * usualStreams
 /** Each waits no longer than its own time, so more than these could not be served anyway. */
@@ -53,14 +53,14 @@ const answerToPingMs = 3_000
 const beatMs = 10_000
 /** New connections cost the vendor more than ones that are held. */
 const idleMs = 60_000
-/** A server that takes no second connection is not asked for one with every call. */
+/** A server that refuses a second connection is not asked for one with every call. */
 const connectAgainMs = 1_000
 /** Ids grow to 2^31 and are never used again. */
 const streamIdMax = 2 ** 30
 /** Node's own bound of 10 MB is 10 KB a stream. */
 const sessionMegabytesMax = 100
 
-/** Whether the other side said goodbye before it looked at this stream. */
+/** Whether the other side sent GOAWAY before it processed this stream. */
 export function isUnheard({ lastStreamId }: Http2Connection, streamId: number): boolean {
   return lastStreamId !== undefined && streamId > lastStreamId
 }
@@ -123,7 +123,10 @@ function connectionWithCapacity(pool: PoolState): Http2Connection | undefined {
   return undefined
 }
 
-/** Its place in the connection is kept for it while it asks. Should the connection end meanwhile, it asks again for the next. */
+/**
+ * Its place in the connection is reserved while it checks. Should the connection end in the meantime, it checks again
+ * for the next.
+ */
 function ask(pool: PoolState, connection: Http2Connection, waiting: Waiting): void {
   let isAtOnce = true
   connection.streams += 1
@@ -173,7 +176,7 @@ function connectMore(pool: PoolState): void {
   )
 }
 
-/** Unless calls are under way: then those that wait get their turn after them. */
+/** Unless calls are in flight: then waiting ones get their turn after them. */
 function failWaiting({ open, line }: PoolState, error: OutboundError): void {
   if (open.size === 0) for (const waiting of line) waiting.fail(error)
 }
@@ -200,7 +203,7 @@ function watch(pool: PoolState, connection: Http2Connection): void {
   else session.once('close', gone)
 }
 
-/** Asks whether it still lives; one that does not say so is closed, and the calls under way are unsure. */
+/** Pings it; a connection that does not respond is closed, and its calls in flight are unsure. */
 function doubt(pool: PoolState, connection: Http2Connection): void {
   const { session } = connection
   if (connection.isInDoubt || session.destroyed) return
@@ -231,10 +234,13 @@ function hasCapacity(connection: Http2Connection): boolean {
   return streams < Math.min(streamsMax, session.remoteSettings.maxConcurrentStreams ?? streamsMax)
 }
 
-/** A connection whose other side has shown that it speaks HTTP/2 and how much it takes. Throws an OutboundError. */
+/**
+ * A connection whose other side has shown that it supports HTTP/2 and how many streams it accepts. Throws an
+ * OutboundError.
+ */
 async function opened(host: string, connect: () => Promise<Socket>): Promise<Http2Connection> {
   const socket = await connect().catch((error: OutboundError) => {
-    // So a server says it that speaks no protocol of those it was offered.
+    // The alert of a server that supports none of the offered protocols.
     const isOther = codeOf(error.cause ?? error) === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
     throw isOther ? noHttp2(host, error) : error
   })
@@ -265,7 +271,7 @@ async function opened(host: string, connect: () => Promise<Socket>): Promise<Htt
   return connection
 }
 
-/** The settings come first of all, and say how many calls may be under way at once. */
+/** The settings come first, and say how many concurrent calls are allowed. */
 function greeted(host: string, session: ClientHttp2Session): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (why: string, cause?: unknown): void => {

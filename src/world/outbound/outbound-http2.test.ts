@@ -9,7 +9,12 @@ import { connect as connectTcp, createServer as createTcpServer } from 'node:net
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { listenOnLoopback, makeServerCertificate, startHttp2Server } from '../../../test/support/outbound-tls.ts'
+import {
+  listenOnLoopback,
+  makeServerCertificate,
+  pinged,
+  startHttp2Server,
+} from '../../../test/support/outbound-tls.ts'
 import type { OutboundAnswer, OutboundOptions, OutboundRequest, World } from '../world.ts'
 import type { ResolveName } from './address-guard.ts'
 import type { OutboundFailure } from './outbound-error.ts'
@@ -133,11 +138,11 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   )
   const calls = Array.from({ length: 10 }, (_, index) => byHttp2(post(port, `/${index}`)))
   while (waiting.length < 8) await new Promise((resolve) => setTimeout(resolve, 5))
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.equal(waiting.length, 8)
-  assert.equal(sessions.length, 4)
+  await Promise.all(sessions.map(pinged)) // Whatever was sent before is here.
+  assert.deepEqual([waiting.length, sessions.length], [8, 4])
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
   assert.match(await late, /did not respond within 30 ms/)
+  assert.deepEqual([waiting.length, sessions.length], [8, 4])
   while (waiting.length > 0) {
     for (const stream of waiting.splice(0)) answers(stream)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -328,8 +333,8 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   })
   await byHttp2(post(port))
   const closed = new Promise((resolve) => sessions[0]?.once('close', resolve))
-  // The stream closes just after its response has arrived.
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  // The stream closes just after its response has arrived: before the client answers a ping that follows it.
+  await Promise.all(sessions.map(pinged))
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(sessions[0]?.closed, false)
     t.mock.timers.tick(10_000)
@@ -366,7 +371,10 @@ test('a refused connection, a certificate of someone else and a name it is not f
       closed.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
     })
   })
-  assert.match(await failure('not-sent', byHttp2(post(closedPort, '/secret'))), /^127\.0\.0\.1 .*ECONNREFUSED\)$/)
+  assert.match(
+    await failure('not-sent', byHttp2(post(closedPort, '/secret'))),
+    /^Could not connect to 127\.0\.0\.1 \(ECONNREFUSED\)$/,
+  )
   const { port } = await startHttp2Server(t, certificate, (server) => {
     server.on('stream', (stream) => answers(stream))
   })

@@ -98,7 +98,7 @@ function exchange(pool: Http2Pool, call: OutboundCall, authority: string): Promi
   })
 }
 
-/** A stream that the other side refused, or that it did not get to before it said goodbye, was not acted on (RFC 9113, 6.8 and 8.7). */
+/** A stream that the other side refused, or did not process before GOAWAY, was not acted on (RFC 9113, 6.8 and 8.7). */
 function mayHaveLeft(connection: Http2Connection | undefined, stream: ClientHttp2Stream | undefined): boolean {
   if (connection === undefined || stream?.id === undefined) return false
   return stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM && !isUnheard(connection, stream.id)

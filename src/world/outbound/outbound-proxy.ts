@@ -15,7 +15,7 @@ export interface ProxySettings {
   readonly http?: string | undefined
   /** What is called directly, as NO_PROXY lists it. */
   readonly none?: readonly string[]
-  /** What a tunnel is asked to lead to: the address that was vetted here, or the name. */
+  /** What a tunnel connects to: the address that was vetted here, or the name. */
   readonly target?: 'address' | 'name'
 }
 
@@ -79,7 +79,7 @@ function readEntry(entry: string): (host: string, port: number) => boolean {
   return (host, port) => (portText === undefined || Number(portText) === port) && isHost(host)
 }
 
-/** A host stands for all below it, too; with a dot or a star before it, for those alone. */
+/** A host includes its subdomains; with a dot or a star before it, only those. */
 function readPlace(place: string): (host: string) => boolean {
   if (place === '*') return () => true
   const networks = new BlockList()
@@ -101,8 +101,8 @@ function blockListOf(...entries: readonly string[]): BlockList {
 }
 
 /**
- * What a proxy may be asked for: addresses that were vetted here, so that its own DNS cannot lead the call elsewhere. A name
- * that is not known here is the proxy's to resolve only where the operator wrote it down.
+ * What a proxy may be asked for: addresses that were vetted here, so that its own DNS cannot redirect the request. A
+ * name that cannot be resolved here is left to the proxy only if the operator configured it.
  */
 export async function vettedTargets(
   guard: AddressGuard,
@@ -155,7 +155,7 @@ function asked(proxy: ProxyServer, authority: string, socket: Socket): Promise<n
       createConnection: () => socket,
     })
     request.once('connect', (answer: IncomingMessage, _socket, head: Buffer) => {
-      // Whatever speaks first behind the tunnel, TLS does not.
+      // Whatever sends data first behind the tunnel, it is not TLS.
       if (head.length > 0 && answer.statusCode === 200) fail(new Error('sent unexpected data'))
       else resolve(answer.statusCode ?? 0)
     })

@@ -9,7 +9,7 @@ import { readCaFiles } from './outbound-trust.ts'
 /** Throws a sentence about a file that is no good. */
 export async function readOutboundSettings(config: Config): Promise<OutboundFetchOptions> {
   const { caFiles, nodeCaFiles, httpsProxy: https, httpProxy: http, noProxy: none, proxyTarget: target } = config
-  // Node reads its own file by itself, but leaves it out where certificates of ours are added (seen with Node 20).
+  // Node reads its own file by itself, but ignores it if our certificates are added (seen with Node 20).
   const files = caFiles.length === 0 ? [] : [...caFiles, ...nodeCaFiles]
   const { outboundAllow, operatorReach, smtp } = config
   // The operator's own mail server is theirs to name.

@@ -1,4 +1,4 @@
-// Whom outbound TLS trusts: what Node trusts, and the certificates of the operator's own authorities.
+// What outbound TLS trusts: what Node trusts, and the certificates of the operator's own authorities.
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { SecureContext } from 'node:tls'

@@ -1,4 +1,4 @@
-// The activity: /v1/notifications, what was triggered and what became of it.
+// The activity: /v1/notifications, what was triggered and what happened.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { seesAddresses } from '../../../domain/messages/shown-addresses.ts'

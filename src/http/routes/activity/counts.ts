@@ -1,4 +1,4 @@
-// Counts: /v1/counts, how much of what happened over time, how long it took, what failed, and what waits.
+// Counts: /v1/counts, what happened over time, how long it took, what failed, and what waits.
 import type { TProperties } from 'typebox'
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'

@@ -1,5 +1,5 @@
-// What a trigger may hold, as the document shows it. The checks themselves are more lenient: each event is judged on its own,
-// and what is wrong in an override fails the step that would use it, not the call.
+// The body of a trigger, as documented. The checks themselves are more lenient: each event is checked separately, and
+// an error in an override fails the step that would use it, not the request.
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { attachmentsPerEventMax, excludedPerTopicMax } from '../../../domain/delivery/event.ts'

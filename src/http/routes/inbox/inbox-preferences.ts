@@ -30,7 +30,7 @@ const one = { 200: Type.Object({ data: inboxPreference }, { title: 'InboxPrefere
 const many = { 200: Type.Object({ data: Type.Array(inboxPreference) }, { title: 'InboxPreferences' }) }
 const tagsMax = 100
 
-/** Read only to be refused: taken for a choice for the workflow they would do something else. */
+/** Read only to be rejected: treated as a choice for the workflow they would do something else. */
 const ofSubscriptions = {
   subscriptionIdentifier: Type.Optional(Type.Unknown({ description: 'Not supported: leave it out.' })),
   condition: Type.Optional(Type.Unknown({ description: 'Not supported: leave it out.' })),
@@ -47,7 +47,7 @@ interface GivenChange {
   readonly push?: boolean
 }
 
-/** Channels stand beside the other members. */
+/** Channels are next to the other fields. */
 function changeOf(given: GivenChange): WorkflowChange {
   for (const name of ['subscriptionIdentifier', 'condition'] as const) {
     if (given[name] != null)
@@ -168,6 +168,6 @@ export const inboxPreferenceRoutes = [
   }),
 ]
 
-/** An empty list asks for nothing. */
+/** An empty list requests nothing. */
 const some = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
   items === undefined || items.length === 0 ? undefined : items

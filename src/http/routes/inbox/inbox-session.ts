@@ -167,7 +167,7 @@ const demoOf = (request: SessionRequest): SessionRequest => ({
   fields: {},
 })
 
-/** Browsers fill in zone and locale by themselves, and pages cannot help what they say: what is none is left out. */
+/** Browsers fill in zone and locale by themselves, and pages cannot control them: invalid ones are ignored. */
 function fieldsOf(given: SubscriberFields): SubscriberFields {
   const { email, locale, timezone, firstName, lastName, phone, avatar, data } = given
   if (email != null && email !== '' && !isEmail(email)) {

@@ -19,7 +19,7 @@ const identifier = Type.String({
   description: 'Default: `tk_<topicKey>:si_<subscriberId>`, followed by `:ctx_<type:id,…>` if there are contexts.',
 })
 const name = Type.Optional(Type.String({ maxLength: 255, description: 'A display name.' }))
-/** Read only to be refused: taken silently they would do nothing. */
+/** Read only to be rejected: accepted silently they would do nothing. */
 const preferences = Type.Optional(
   Type.Array(Type.Unknown(), {
     description: 'Preferences of a single subscription are not supported yet: leave it empty.',

@@ -13,7 +13,7 @@ export const subscriberSessionRoutes = [
     summary: 'Revoke inbox sessions',
     description:
       'Revokes the tokens of all inbox sessions that the subscriber has opened so far, on every node within a second. Pages open a new session when they are reloaded.',
-    scope: 'full',
+    scope: 'inbox:write',
     category: 'configuration',
     params: Type.Object({ subscriberId }),
     replies: { 204: null },

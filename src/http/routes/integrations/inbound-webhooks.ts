@@ -17,7 +17,9 @@ import type { World } from '../../../world/world.ts'
 
 /** An e-mail with its files; a batch of reports is far smaller. */
 const bodyBytesMax = 20 * 1024 * 1024
-/** Whoever knows the address of an integration can send such bodies, and they prove nothing before they are read whole. */
+/**
+ * Anyone who knows the URL of an integration can send such bodies, and they prove nothing before they are fully read.
+ */
 const largeBytesAtOnceMax = 4 * bodyBytesMax
 /** What other routes take: not worth counting. */
 const smallBytesMax = 1024 * 1024
@@ -32,7 +34,7 @@ type Target = { Params: { environmentId: string; integrationId: string } }
 
 export interface InboundWebhookOptions {
   readonly queue: Queue
-  /** What vendors call us by; where it is relative, the call's own host is believed. */
+  /** The URL that vendors call; if it is relative, the host of the request is trusted. */
   readonly baseUrl: string
 }
 
@@ -111,7 +113,7 @@ async function waitForBodyBudget(
     if (isHeld) giveBack()
     isHeld = false
   }
-  // Either comes, whether it was answered or cut.
+  // One of the two occurs, whether it was answered or aborted.
   reply.raw.once('finish', release).once('close', release)
 }
 

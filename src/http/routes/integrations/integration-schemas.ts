@@ -80,7 +80,7 @@ export const configurations = Type.Object(
 )
 
 export const channel = literals(channels)
-/** Trimmed or not, it is the caller's own; only what cannot be shown is refused. */
+/** Trimmed or not, it is the caller's own; only what cannot be displayed is rejected. */
 export const integrationName = Type.String({
   maxLength: 255,
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',

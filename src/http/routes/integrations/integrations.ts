@@ -44,7 +44,7 @@ export const integrationRoutes = [
     summary: 'Create an integration',
     description:
       'The first active e-mail or SMS integration of a real provider becomes the primary integration of its channel.',
-    scope: 'full',
+    scope: 'integrations:write',
     body: Type.Object(
       {
         providerId: identifierText({ maxLength: 255, description: 'A provider listed by `GET /v1/providers`.' }),
@@ -68,7 +68,10 @@ export const integrationRoutes = [
     replies: { 201: integration },
     errors: [409],
     handle: async ({ db, world, secretReaders }, { caller, author, body, idempotency }) =>
-      secretReaders.made(await createIntegration(db, world, caller, { integration: body, author, idempotency })),
+      secretReaders.made(
+        caller,
+        await createIntegration(db, world, caller, { integration: body, author, idempotency }),
+      ),
   }),
   route({
     ...shared,
@@ -121,7 +124,7 @@ export const integrationRoutes = [
     operationId: 'updateIntegration',
     summary: 'Update an integration',
     description: 'Omitted fields are unchanged; credentials, conditions and configurations are replaced as a whole.',
-    scope: 'full',
+    scope: 'integrations:write',
     params,
     body: Type.Object(changeable, {
       title: 'UpdateIntegration',
@@ -141,7 +144,7 @@ export const integrationRoutes = [
     operationId: 'deleteIntegration',
     summary: 'Delete an integration',
     description: 'Cannot be undone. Returns the remaining integrations.',
-    scope: 'full',
+    scope: 'integrations:write',
     params,
     replies: { 200: Type.Array(integration) },
     errors: [404],
@@ -157,7 +160,7 @@ export const integrationRoutes = [
     operationId: 'setPrimaryIntegration',
     summary: 'Make an integration the primary one of its channel',
     description: 'E-mail and SMS only. Activates the integration and clears its conditions.',
-    scope: 'full',
+    scope: 'integrations:write',
     params,
     replies: { 200: integration },
     errors: [404],

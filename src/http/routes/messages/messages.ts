@@ -97,7 +97,7 @@ interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionI
   readonly limit?: number
 }
 
-/** An empty filter is none, but for contexts, where it asks for messages without any. */
+/** An empty filter is ignored, except for contexts, where it selects messages without any. */
 function asked(query: ListQuery): MessagesQuery {
   const { channel, subscriberId, contextKeys } = query
   const transactionIds = query.transactionId?.filter((id) => id !== '') ?? []

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { OutboxFilter } from '../../../domain/messages/outbox.ts'
 import { outboxChannels } from '../../../domain/messages/outbox.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { timestampOfText } from '../../../domain/time/iso-timestamp.ts'
+import { timestampParameter } from '../../../domain/time/timestamp-parameter.ts'
 import { freeObject, identifierText, literals, timestamp } from '../../schemas.ts'
 
 /** The address of a chat's webhook is the longest that a message goes to. */
@@ -13,7 +13,7 @@ const textLengthMax = 200
 /** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 
-// Empty ones are refused: an empty filter that counted as none would let a slip clear the whole outbox.
+// Empty ones are rejected: an ignored empty filter would let a mistake clear the whole outbox.
 export const outboxFilters = {
   channel: Type.Optional(literals(outboxChannels, { description: 'Only messages of this channel.' })),
   recipient: Type.Optional(
@@ -58,17 +58,11 @@ export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
   }
 }
 
-function timestampOf(field: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const at = timestampOfText(text)?.at
-  if (at === undefined || at.getTime() < 0) {
-    throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
-  }
-  return at
-}
+const timestampOf = (field: string, text: string | undefined): Date | undefined =>
+  text === undefined ? undefined : timestampParameter(field, text)
 
 const waitMsDefault = 30_000
-/** Longer, and whatever stands between would cut the connection. */
+/** Longer, and proxies in between would cut the connection. */
 export const waitMsMax = 60_000
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 

@@ -1,4 +1,4 @@
-// The outbox: /v1/outbox, what was kept instead of sent.
+// The outbox: /v1/outbox, what was captured instead of sent.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import type { Caller } from '../../../domain/environment.ts'
@@ -26,7 +26,7 @@ const params = Type.Object({
 /** A filter that is misspelled would else mean all of the outbox: another's message would end a wait, and all would be cleared. */
 const nothingElse = { additionalProperties: false } as const
 
-/** Whatever a template holds: no script runs, no form is sent, and nothing but pictures is fetched. */
+/** Whatever a template contains: no script runs, no form is sent, and only images are loaded. */
 const htmlPolicy =
   "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
@@ -38,7 +38,7 @@ const noEmail = (messageId: string) => notFound(`There is no e-mail ${messageId}
 const seenPage = (caller: Caller, page: CursorPage<OutboxItem>): CursorPage<OutboxItem> =>
   seesAddresses(caller) ? page : { ...page, data: page.data.map(itemWithoutAddresses) }
 
-/** Whoever may not see a link must not find out by searching what it says. */
+/** A caller who may not see a link must not find out its content by searching. */
 function filterFor(sealer: Sealer, caller: Caller, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter {
   const filter = outboxFilterOf(query)
   const { recipient } = filter
@@ -61,7 +61,7 @@ export const outboxRoutes = [
     summary: 'List captured messages',
     description:
       'Messages that were captured instead of sent, newest first: by the built-in providers, and by integrations and environments with `configurations.capture`. Filters are combined by “and”. The newest 10,000 messages of an environment are kept, for 7 days.',
-    scope: 'read',
+    scope: 'outbox:read',
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
     handle: async ({ db, world }, { caller, query }) => {
@@ -78,7 +78,7 @@ export const outboxRoutes = [
     summary: 'Wait for a captured message',
     description:
       'Responds with the first page of matching messages as soon as there is one, which may be at once. If the timeout passes, the page is empty. For test suites: trigger, then wait for the message.',
-    scope: 'read',
+    scope: 'outbox:read',
     query: Type.Object(
       {
         ...outboxFilters,
@@ -97,7 +97,7 @@ export const outboxRoutes = [
     handle: async ({ db, world, outboxWaits }, { caller, query, untilGone }) => {
       const filter = filterFor(world.sealer, caller, query)
       const how = { timeoutMs: waitMsOf(query.timeout), signal: untilGone() }
-      // Nothing fits: a page and its count would look through the whole outbox twice more.
+      // Nothing matches: a page and its count would scan the whole outbox twice more.
       if (!(await outboxWaits.wait(caller.environment, filter, how))) return ok(emptyPage)
       const paging = query.limit === undefined ? {} : { limit: query.limit }
       const page = await outboxPage(db, caller.environment, filter, paging, sealerFor(world, caller))
@@ -111,7 +111,7 @@ export const outboxRoutes = [
     operationId: 'retrieveFromOutbox',
     summary: 'Retrieve a captured message',
     description: 'With everything that the provider would have received.',
-    scope: 'read',
+    scope: 'outbox:read',
     params,
     replies: { 200: outboxMessage },
     errors: [404],
@@ -129,7 +129,7 @@ export const outboxRoutes = [
     summary: 'Retrieve a captured e-mail as a file',
     description:
       'The message as it would have been sent by SMTP, with its attachments. Blind copies are not listed in it, as in any e-mail.',
-    scope: 'read',
+    scope: 'outbox:read',
     cost: 20,
     params,
     produces: 'message/rfc822',
@@ -148,7 +148,7 @@ export const outboxRoutes = [
     operationId: 'retrieveHtmlFromOutbox',
     summary: 'Retrieve the HTML of a captured e-mail',
     description: 'Served with a content security policy that runs no scripts and loads only images.',
-    scope: 'read',
+    scope: 'outbox:read',
     params,
     produces: 'text/html; charset=utf-8',
     replies: { 200: null },

@@ -9,7 +9,7 @@ import {
   marks,
   messagesPerMarkMax,
 } from '../../../domain/messages/message-marks.ts'
-import { messageWithoutAddresses, seesAddresses } from '../../../domain/messages/shown-addresses.ts'
+import { marksAnsweredTo, messageWithoutAddresses, seesAddresses } from '../../../domain/messages/shown-addresses.ts'
 import { invalidField } from '../../../domain/problem.ts'
 import { answerButton, markAll, markSome } from '../../../manage/messages/message-marks.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
@@ -24,7 +24,7 @@ import { feedItem, message } from './message-schemas.ts'
 
 const shared = { tag: 'Feed', category: 'global' } as const
 const params = Type.Object({ subscriberId })
-/** What a badge shows is a hundred at the most; a thousand is for those who want to know better. */
+/** A badge shows a hundred at most; a thousand is for those who want to know more. */
 const countLimitMax = 1_000
 const feedsMax = 20
 
@@ -143,7 +143,7 @@ export const subscriberFeedRoutes = [
     summary: 'Mark messages as read, seen or archived',
     description:
       'Returns the marked messages in the order of the ids in the request; ids that do not belong to this subscriber are ignored.',
-    scope: 'full',
+    scope: 'inbox:write',
     params,
     body: Type.Object(
       { messageId, markAs },
@@ -151,13 +151,10 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      markSome(db, world, caller.environment, {
-        subscriberId: params.subscriberId,
-        messageIds: [body.messageId].flat(),
-        mark: body.markAs,
-        idempotency,
-      }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { ...params, messageIds: [body.messageId].flat(), mark: body.markAs, idempotency }
+      return marksAnsweredTo(caller, await markSome(db, world, caller.environment, call))
+    },
   }),
   route({
     ...shared,
@@ -166,7 +163,7 @@ export const subscriberFeedRoutes = [
     operationId: 'markAllMessages',
     summary: 'Mark the whole feed as read, seen or archived',
     description: 'Returns the number of changed items. Snoozed items are not in the feed and are unchanged.',
-    scope: 'full',
+    scope: 'inbox:write',
     params,
     body: Type.Object(
       {
@@ -202,7 +199,7 @@ export const subscriberFeedRoutes = [
     operationId: 'markMessagesBySeenAndRead',
     summary: 'Mark messages as seen or read, by field',
     description: 'The older form of `mark-as`.',
-    scope: 'full',
+    scope: 'inbox:write',
     params,
     body: Type.Object(
       { messageId, mark: Type.Object({ seen: flag('Whether they are seen.'), read: flag('Whether they are read.') }) },
@@ -210,12 +207,11 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
       const mark = markOf(body.mark)
       if (mark === undefined) throw invalidField('mark', 'mark needs `seen` or `read`; a read message cannot be unseen')
-      const { subscriberId } = params
-      const messageIds = [body.messageId].flat()
-      return markSome(db, world, caller.environment, { subscriberId, messageIds, mark, idempotency })
+      const call = { ...params, messageIds: [body.messageId].flat(), mark, idempotency }
+      return marksAnsweredTo(caller, await markSome(db, world, caller.environment, call))
     },
   }),
   route({
@@ -225,7 +221,7 @@ export const subscriberFeedRoutes = [
     operationId: 'answerMessageButton',
     summary: 'Press a button of a message',
     description: 'The button becomes the result of the message’s action, with the status and the payload given.',
-    scope: 'full',
+    scope: 'inbox:write',
     params: Type.Object({ subscriberId, messageId: Type.String({ maxLength: 255 }), type: literals(buttonTypes) }),
     body: Type.Object(
       {
@@ -236,13 +232,10 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: message },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      answerButton(db, world, caller.environment, {
-        ...params,
-        status: body.status,
-        payload: body.payload,
-        idempotency,
-      }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { ...params, status: body.status, payload: body.payload, idempotency }
+      return marksAnsweredTo(caller, await answerButton(db, world, caller.environment, call))
+    },
   }),
 ]
 

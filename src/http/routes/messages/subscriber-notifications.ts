@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { Mark } from '../../../domain/messages/message-marks.ts'
 import { snoozeDaysMax } from '../../../domain/messages/message-marks.ts'
+import { marksAnsweredTo } from '../../../domain/messages/shown-addresses.ts'
 import { markOne } from '../../../manage/messages/message-marks.ts'
 import { snooze, unsnooze } from '../../../manage/messages/message-snooze.ts'
 import type { Route } from '../../route.ts'
@@ -19,7 +20,7 @@ const shared = {
   tag: 'Feed',
   category: 'global',
   method: 'PATCH',
-  scope: 'full',
+  scope: 'inbox:write',
   params,
   replies: { 200: subscriberNotification },
   errors: [404],
@@ -32,8 +33,10 @@ const marking = (verb: string, operationId: string, summary: string, mark: Mark)
     path: `${base}/${verb}`,
     operationId,
     summary,
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      markOne(db, world, caller.environment, { ...named(params), mark, idempotency }),
+    handle: async ({ db, world }, { caller, params, idempotency }) => {
+      const call = { ...named(params), mark, idempotency }
+      return marksAnsweredTo(caller, await markOne(db, world, caller.environment, call))
+    },
   })
 
 export const subscriberNotificationRoutes = [
@@ -51,8 +54,10 @@ export const subscriberNotificationRoutes = [
       { snoozeUntil: timestamp({ maxLength: 64, description: `In the future, at most ${snoozeDaysMax} days ahead.` }) },
       { title: 'SnoozeNotification', examples: [{ snoozeUntil: '2030-01-31T09:00:00.000Z' }] },
     ),
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      snooze(db, world, caller.environment, { ...named(params), until: body.snoozeUntil, idempotency }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { ...named(params), until: body.snoozeUntil, idempotency }
+      return marksAnsweredTo(caller, await snooze(db, world, caller.environment, call))
+    },
   }),
   route({
     ...shared,
@@ -60,8 +65,8 @@ export const subscriberNotificationRoutes = [
     operationId: 'unsnoozeNotification',
     summary: 'Unsnooze a notification',
     description: 'Returns the item to the feed at once. An item that is not snoozed is unchanged.',
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      unsnooze(db, world, caller.environment, { ...named(params), idempotency }),
+    handle: async ({ db, world }, { caller, params, idempotency }) =>
+      marksAnsweredTo(caller, await unsnooze(db, world, caller.environment, { ...named(params), idempotency })),
   }),
 ]
 

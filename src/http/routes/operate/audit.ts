@@ -57,10 +57,15 @@ const verification = Type.Object(
         seq: Type.Integer({ description: 'The first invalid entry.' }),
         reason: Type.String({
           description:
-            '`missing`: the entry is missing; `previous-hash`: it does not follow the previous entry; `hash`: it was changed; `pin`: it is not the pinned entry.',
+            '`missing`: the entry is missing; `previous-hash`: it does not follow the previous entry; `hash`: it was changed; `mac`: it was written without the audit key; `pin`: it is not the pinned entry.',
         }),
       }),
     ]),
+    keyedFrom: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description:
+        'The first entry with a keyed hash, which cannot be computed from the database alone; null if the log has no key. A log that had a key and no longer has one was tampered with.',
+    }),
   },
   { title: 'AuditVerification' },
 )
@@ -105,7 +110,8 @@ export const auditRoutes = [
       ),
     }),
     replies: { 200: verification },
-    handle: async ({ db }, { caller, query }) => ok(await verifyAudit(db, caller.environment, query)),
+    handle: async ({ db, world }, { caller, query }) =>
+      ok(await verifyAudit(db, world.sealer, caller.environment, query)),
   }),
   route({
     ...shared,

@@ -44,8 +44,8 @@ export const erasureRoutes = [
     params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),
     replies: { 202: erasure },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      eraseSubscriber(db, world, caller.environment, queue, { ...params, keyId: caller.keyId, idempotency }),
+    handle: ({ db, world, queue }, { caller, author, params, idempotency }) =>
+      eraseSubscriber(db, world, caller.environment, queue, { ...params, author, idempotency }),
   }),
   route({
     ...shared,

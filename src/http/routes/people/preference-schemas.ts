@@ -1,4 +1,4 @@
-// The schemas of preferences: switches, hours, how often; as they are asked for and as they are answered.
+// The schemas of preferences: switches, hours, frequency; in requests and in responses.
 import type { TObject, TSchemaOptions } from 'typebox'
 import { Type } from 'typebox'
 import { channels as channelNames } from '../../../domain/delivery/integration.ts'
@@ -81,7 +81,7 @@ const channelsChange = orNull(
 )
 const enabled = nullableBoolean({ description: 'False switches off every channel that is not set itself.' })
 
-/** What may be said of one workflow. */
+/** What can be set for one workflow. */
 export const workflowChange = {
   enabled: Type.Optional(enabled),
   channels: Type.Optional(channelsChange),
@@ -91,7 +91,7 @@ export const workflowChange = {
     }),
   ),
 }
-/** What may be said of all. */
+/** What can be set for all. */
 export const globalChange = {
   enabled: Type.Optional(enabled),
   channels: Type.Optional(channelsChange),

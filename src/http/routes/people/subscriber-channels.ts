@@ -1,11 +1,12 @@
 // What a subscriber can be reached by: /v1/subscribers/{subscriberId}/credentials, and whether it is online.
 import { Type } from 'typebox'
 import { addCredentials, changeOnlineStatus, removeCredentials } from '../../../manage/people/subscribers.ts'
+import { answeredTo } from '../../../read/people/subscribers.ts'
 import { route } from '../../route.ts'
 import { channelInput, subscriber, subscriberId } from './subscriber-schemas.ts'
 
 const params = Type.Object({ subscriberId })
-const shared = { tag: 'Subscribers', category: 'configuration', scope: 'full', errors: [404] } as const
+const shared = { tag: 'Subscribers', category: 'configuration', scope: 'subscribers:write', errors: [404] } as const
 
 const append = {
   ...shared,
@@ -23,16 +24,20 @@ export const subscriberChannelRoutes = [
     method: 'PUT',
     operationId: 'updateSubscriberCredentials',
     summary: 'Update provider credentials',
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      addCredentials(db, world, caller.environment, { subscriberId: params.subscriberId, channel: body, idempotency }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { subscriberId: params.subscriberId, channel: body, idempotency }
+      return answeredTo(caller, await addCredentials(db, world, caller.environment, call))
+    },
   }),
   route({
     ...append,
     method: 'PATCH',
     operationId: 'appendSubscriberCredentials',
     summary: 'Append provider credentials',
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      addCredentials(db, world, caller.environment, { subscriberId: params.subscriberId, channel: body, idempotency }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { subscriberId: params.subscriberId, channel: body, idempotency }
+      return answeredTo(caller, await addCredentials(db, world, caller.environment, call))
+    },
   }),
   route({
     ...shared,
@@ -55,11 +60,9 @@ export const subscriberChannelRoutes = [
     params,
     body: Type.Object({ isOnline: Type.Boolean() }, { title: 'UpdateOnlineStatus', examples: [{ isOnline: true }] }),
     replies: { 200: subscriber },
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeOnlineStatus(db, world, caller.environment, {
-        subscriberId: params.subscriberId,
-        isOnline: body.isOnline,
-        idempotency,
-      }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { subscriberId: params.subscriberId, isOnline: body.isOnline, idempotency }
+      return answeredTo(caller, await changeOnlineStatus(db, world, caller.environment, call))
+    },
   }),
 ]

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
+import { auditExport } from '../../../manage/people/erase-subscriber.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
 import { exportLines, findExport } from '../../../read/people/export-subscriber.ts'
 import { route } from '../../route.ts'
@@ -23,9 +24,10 @@ export const subscriberExportRoutes = [
     produces: 'application/x-ndjson',
     replies: { 200: null },
     errors: [404],
-    handle: async ({ db, world }, { caller, params: { subscriberId }, untilGone }) => {
+    handle: async ({ db, world }, { caller, author, params: { subscriberId }, untilGone }) => {
       const found = await findExport(db, caller.environment, subscriberId)
       if (found === undefined) throw unknownSubscriber(subscriberId)
+      await auditExport(db, world, caller.environment, { subscriberId, author })
       const parts = { sealer: world.sealer, now: world.now(), gone: untilGone() }
       // As many pages are read ahead as the stream asks for: one.
       return ok(Readable.from(exportLines(db, caller.environment, found, parts), { highWaterMark: 1 }))

@@ -45,7 +45,7 @@ export const subscriberPreferenceV1Routes = [
     path,
     operationId: 'updateSubscriberGlobalPreferences',
     summary: 'Update preferences of all workflows',
-    scope: 'full',
+    scope: 'subscribers:write',
     params,
     body: Type.Object(
       {
@@ -104,7 +104,7 @@ export const subscriberPreferenceV1Routes = [
     operationId: 'updateSubscriberWorkflowPreference',
     summary: 'Update preferences of one workflow',
     description: 'Critical workflows cannot be changed (422).',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: workflowParams,
     body: Type.Object(
       { enabled: Type.Optional(Type.Boolean()), channel: Type.Optional(channelSwitch) },

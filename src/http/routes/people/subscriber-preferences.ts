@@ -65,7 +65,7 @@ export const subscriberPreferenceRoutes = [
     summary: 'Update preferences',
     description:
       'For all workflows, or for one if `workflowId` is given. Omitted fields are unchanged, null clears a field. Critical workflows cannot be changed (422), and no preference holds them back. Templates find events that were held back or collected in `step.events` and `step.total_count`; a template that uses neither renders the first event.',
-    scope: 'full',
+    scope: 'subscribers:write',
     body: Type.Object(
       { workflowId: Type.Optional(workflowId), ...workflowChange, ...globalChange },
       {
@@ -103,7 +103,7 @@ export const subscriberPreferenceRoutes = [
     operationId: 'updateSubscriberPreferencesInBulk',
     summary: 'Update preferences in bulk',
     description: 'For up to 100 workflows at once: either all changes are made or, if one is invalid, none.',
-    scope: 'full',
+    scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
       {
@@ -134,7 +134,7 @@ function exampleWeek() {
   return { monday: workday, tuesday: workday, wednesday: workday, thursday: workday, friday: workday }
 }
 
-/** Some things are said of one workflow, others of all: taken silently they would do nothing. */
+/** Some settings are for one workflow, others for all: accepted silently in the wrong place they would do nothing. */
 function refuseMisplaced(body: {
   workflowId?: string
   frequency?: unknown

@@ -7,7 +7,7 @@ import type { BulkElement } from '../../../manage/people/subscriber-bulk.ts'
 import { createSubscribersInBulk } from '../../../manage/people/subscriber-bulk.ts'
 import type { NewSubscriber } from '../../../manage/people/subscriber-creations.ts'
 import { changeSubscriber, removeSubscriber, unknownSubscriber } from '../../../manage/people/subscribers.ts'
-import { findSubscriber, searchSubscribers, subscriberOrders } from '../../../read/people/subscribers.ts'
+import { answeredTo, findSubscriber, searchSubscribers, subscriberOrders } from '../../../read/people/subscribers.ts'
 import { elementCheck } from '../../request/validator.ts'
 import { route } from '../../route.ts'
 import { cursorPage, cursorParameters } from '../../schemas.ts'
@@ -34,7 +34,7 @@ export const subscriberRoutes = [
     summary: 'Create a subscriber',
     description:
       'Creates the subscriber, or updates an existing one: omitted fields are unchanged, null clears a field.',
-    scope: 'full',
+    scope: 'subscribers:write',
     query: Type.Object({
       failIfExists: Type.Optional(
         Type.Boolean({ default: false, description: 'Whether to respond with 409 if the subscriber exists.' }),
@@ -46,12 +46,10 @@ export const subscriberRoutes = [
     ),
     replies: { 201: subscriber },
     errors: [409],
-    handle: ({ subscriberCreations }, { caller, query, body, idempotency }) =>
-      subscriberCreations.add(caller.environment, {
-        subscriber: trimmed(body),
-        failIfExists: query.failIfExists === true,
-        idempotency,
-      }),
+    handle: async ({ subscriberCreations }, { caller, query, body, idempotency }) => {
+      const call = { subscriber: trimmed(body), failIfExists: query.failIfExists === true, idempotency }
+      return answeredTo(caller, await subscriberCreations.add(caller.environment, call))
+    },
   }),
   route({
     ...shared,
@@ -95,7 +93,7 @@ export const subscriberRoutes = [
     operationId: 'updateSubscriber',
     summary: 'Update a subscriber',
     description: 'Omitted fields are unchanged, null clears a field, `data` is replaced as a whole.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params,
     body: Type.Object(subscriberFields, {
       title: 'UpdateSubscriber',
@@ -103,8 +101,10 @@ export const subscriberRoutes = [
     }),
     replies: { 200: subscriber },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeSubscriber(db, world, caller.environment, { subscriberId: params.subscriberId, fields: body, idempotency }),
+    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+      const call = { subscriberId: params.subscriberId, fields: body, idempotency }
+      return answeredTo(caller, await changeSubscriber(db, world, caller.environment, call))
+    },
   }),
   route({
     ...shared,
@@ -113,7 +113,7 @@ export const subscriberRoutes = [
     operationId: 'deleteSubscriber',
     summary: 'Delete a subscriber',
     description: 'Also deletes its credentials and topic subscriptions; the id can be used again.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params,
     replies: {
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedSubscriber' }),
@@ -129,7 +129,7 @@ export const subscriberRoutes = [
     operationId: 'createSubscribersInBulk',
     summary: 'Create subscribers in bulk',
     description: 'Each element is checked separately; an invalid one does not affect the others.',
-    scope: 'full',
+    scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
       {
@@ -154,7 +154,7 @@ export const subscriberRoutes = [
 
 const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
 
-/** Known members only: what else a body holds is ignored. */
+/** Known fields only: other fields of a body are ignored. */
 function trimmed(body: NewSubscriber): NewSubscriber {
   const given = fieldNames.filter((name) => body[name] !== undefined).map((name) => [name, body[name]])
   return { ...(Object.fromEntries(given) as SubscriberFields), subscriberId: body.subscriberId.trim() }

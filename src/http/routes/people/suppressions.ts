@@ -85,7 +85,7 @@ export const suppressionRoutes = [
     operationId: 'addSuppression',
     summary: 'Suppress an address',
     description: 'Adds the address (201), or updates the reason and note of a listed one (200).',
-    scope: 'full',
+    scope: 'subscribers:write',
     body: Type.Object(input, { title: 'AddSuppression', examples: [example] }),
     replies: { 200: suppression, 201: suppression },
     handle: ({ db, world }, { caller, author, body, idempotency }) =>
@@ -98,7 +98,7 @@ export const suppressionRoutes = [
     operationId: 'addSuppressions',
     summary: 'Suppress many addresses',
     description: 'Either all are added or, if one is invalid, none.',
-    scope: 'full',
+    scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
       { suppressions: Type.Array(Type.Object(input), { minItems: 1, maxItems: suppressionsPerCallMax }) },
@@ -125,7 +125,7 @@ export const suppressionRoutes = [
     path: '/v1/suppressions/{channel}/{address}',
     operationId: 'removeSuppression',
     summary: 'Remove a suppressed address',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: Type.Object({ channel, address }),
     replies: { 204: null },
     errors: [404],

@@ -53,7 +53,7 @@ export const tenantRoutes = [
     path: '/v1/tenants',
     operationId: 'createTenant',
     summary: 'Create a tenant',
-    scope: 'full',
+    scope: 'subscribers:write',
     body: Type.Object(
       { identifier, name: Type.Optional(name), data: Type.Optional(data) },
       { title: 'CreateTenant', examples: [{ identifier: 'acme', name: 'Acme Ltd', data: { plan: 'team' } }] },
@@ -86,7 +86,7 @@ export const tenantRoutes = [
     operationId: 'updateTenant',
     summary: 'Update a tenant',
     description: 'Omitted fields are unchanged; null clears a field.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params,
     body: Type.Object(
       { identifier: Type.Optional(identifier), name: Type.Optional(name), data: Type.Optional(data) },
@@ -103,7 +103,7 @@ export const tenantRoutes = [
     path: '/v1/tenants/{identifier}',
     operationId: 'deleteTenant',
     summary: 'Delete a tenant',
-    scope: 'full',
+    scope: 'subscribers:write',
     params,
     replies: { 204: null },
     errors: [404],

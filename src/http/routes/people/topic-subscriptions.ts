@@ -139,7 +139,7 @@ export const topicSubscriptionRoutes = [
     summary: 'Subscribe subscribers to a topic',
     description:
       'Creates the topic if it does not exist. Existing subscriptions are unchanged and count as successful; subscribers that do not exist are reported in `errors`. If no one could be subscribed, the response is 400 with the same fields, and nothing has changed.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       {
@@ -173,7 +173,7 @@ export const topicSubscriptionRoutes = [
     summary: 'Unsubscribe subscribers from a topic',
     description:
       'Takes subscribers, subscription identifiers, or both. If nothing could be removed, the response is 400 with the same fields.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       { subscriberIds, subscriptions: idOr<SubscriptionTarget>({ subscriberId, identifier }, []) },

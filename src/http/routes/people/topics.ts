@@ -79,7 +79,7 @@ export const topicRoutes = [
     operationId: 'createTopic',
     summary: 'Create a topic',
     description: 'Creates the topic (201), or updates its name if the key already exists (200).',
-    scope: 'full',
+    scope: 'subscribers:write',
     query: Type.Object({
       failIfExists: Type.Optional(
         Type.Boolean({
@@ -124,7 +124,7 @@ export const topicRoutes = [
     path: '/v2/topics/{topicKey}',
     operationId: 'updateTopic',
     summary: 'Rename a topic',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       { name: topicName('The new name; it may be empty.') },
@@ -141,7 +141,7 @@ export const topicRoutes = [
     path: '/v2/topics/{topicKey}',
     operationId: 'deleteTopic',
     summary: 'Delete a topic and its subscriptions',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     replies: { 200: deleted },
     errors: [404],

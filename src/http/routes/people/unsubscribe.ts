@@ -108,7 +108,7 @@ function isOneClick(form: URLSearchParams | string): boolean {
   return said?.toLowerCase() === 'one-click'
 }
 
-/** The one line of a part: after its head, and the empty line behind that. */
+/** The one line of a part: after its headers and the empty line. */
 function partOf(form: string, name: string): string | undefined {
   const lines = form.split(/\r?\n/)
   const head = lines.findIndex((line) => /^content-disposition:/i.test(line) && line.includes(`name="${name}"`))

@@ -1,4 +1,4 @@
-// What the service gave up by a fault of its own: /v1/buried.
+// What the service buried after internal errors: /v1/buried.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { redriveBuried } from '../../../manage/recovery/buried.ts'

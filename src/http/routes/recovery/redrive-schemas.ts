@@ -1,4 +1,4 @@
-// The schemas of redrives: what is looked for, how far it is, what it would find.
+// The schemas of redrives: the filter, the progress, the preview.
 import { Type } from 'typebox'
 import { channels } from '../../../domain/delivery/integration.ts'
 import { failureReasons, redriveStates } from '../../../domain/delivery/redrive.ts'

@@ -34,7 +34,7 @@ export const feedRoutes = [
     operationId: 'createFeed',
     summary: 'Create a feed',
     description: 'A named part of the in-app feed. Steps use its `feedId` to place messages there.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: Type.Object(
       { name: identifierText({ maxLength: 255 }), identifier: Type.Optional(identifier) },
       { title: 'CreateFeed', examples: [{ name: 'Orders', identifier: 'orders' }] },
@@ -64,7 +64,7 @@ export const feedRoutes = [
     operationId: 'deleteFeed',
     summary: 'Delete a feed',
     description: '409 if active workflows use it; the error lists them. Its messages are not deleted.',
-    scope: 'full',
+    scope: 'workflows:write',
     params: Type.Object({
       feedId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the identifier.' }),
     }),

@@ -1,4 +1,4 @@
-// The schemas of conditions: the StepFilter of the interface, and what goes beyond it.
+// The schemas of conditions: the public StepFilter, and extensions.
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import {

@@ -79,7 +79,7 @@ export const layoutV2Routes = [
     operationId: 'createLayoutV2',
     summary: 'Create a layout (v2)',
     description: 'Starts with plain content; update the layout to set your own.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: Type.Object(
       { layoutId: layoutIdentifier, name: layoutName, isTranslationEnabled },
       { title: 'CreateLayoutV2', examples: [{ layoutId: 'acme-plain', name: 'Acme, plain' }] },
@@ -144,7 +144,7 @@ export const layoutV2Routes = [
     operationId: 'updateLayoutV2',
     summary: 'Update a layout (v2)',
     description: 'Omitted control values are unchanged; null restores the plain content.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       {
@@ -174,7 +174,7 @@ export const layoutV2Routes = [
     operationId: 'duplicateLayoutV2',
     summary: 'Duplicate a layout',
     description: 'The copy is not the default.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       { name: layoutName, layoutId: Type.Optional(layoutIdentifier), isTranslationEnabled },
@@ -223,7 +223,7 @@ export const layoutV2Routes = [
     path: '/v2/layouts/{layoutId}',
     operationId: 'deleteLayoutV2',
     summary: 'Delete a layout (v2)',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     replies: { 204: null },
     errors: [404, 409],

@@ -32,7 +32,7 @@ export const notificationGroupRoutes = [
     method: 'PATCH',
     operationId: 'updateNotificationGroup',
     summary: 'Rename a notification group',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       { name: identifierText({ maxLength: 255 }) },
@@ -49,7 +49,7 @@ export const notificationGroupRoutes = [
     operationId: 'deleteNotificationGroup',
     summary: 'Delete a notification group',
     description: '409 if it is the default group, or if it contains workflows; the error lists them.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     replies: {
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedNotificationGroup' }),

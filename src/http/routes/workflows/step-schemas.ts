@@ -1,4 +1,4 @@
-// The schemas of what a step says and how it is set.
+// The schemas of the content and settings of a step.
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import type { EmailBlock } from '../../../domain/workflows/workflow.ts'

@@ -53,7 +53,7 @@ export const translationRoutes = [
     summary: 'Replace the texts of a locale',
     description:
       'Templates use them with the filter `t`, as in `{{ "order.shipped" | t: name: payload.name }}`. The text is looked up in the locale of the subscriber, then in its language, then in `en` or the first locale that was created; otherwise the key itself is used. Inserted values are escaped in HTML. All texts and keys together may have 10,000,000 characters.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       { texts },
@@ -82,7 +82,7 @@ export const translationRoutes = [
     path: '/v1/translations/{locale}',
     operationId: 'deleteTranslation',
     summary: 'Delete the texts of a locale',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     replies: { 204: null },
     errors: [404],

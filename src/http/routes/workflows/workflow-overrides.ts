@@ -71,7 +71,7 @@ export const workflowOverrideRoutes = [
     path: '/v1/workflow-overrides',
     operationId: 'createWorkflowOverride',
     summary: 'Override a workflow for a tenant',
-    scope: 'full',
+    scope: 'workflows:write',
     body: Type.Object(
       { ...pair, ...change },
       {
@@ -117,7 +117,7 @@ export const workflowOverrideRoutes = [
     operationId: 'updateWorkflowOverride',
     summary: 'Update an override of a workflow',
     description: 'Omitted fields are unchanged.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: updateBody,
     replies: { 200: override },
     errors: [404],
@@ -130,7 +130,7 @@ export const workflowOverrideRoutes = [
     method: 'DELETE',
     operationId: 'deleteWorkflowOverride',
     summary: 'Delete an override of a workflow',
-    scope: 'full',
+    scope: 'workflows:write',
     replies: { 204: null },
     errors: [404],
     handle: ({ db, world }, { caller, author, params, idempotency }) =>
@@ -154,7 +154,7 @@ export const workflowOverrideRoutes = [
     operationId: 'updateTenantWorkflowOverride',
     summary: 'Update a tenant’s override of a workflow',
     description: 'Omitted fields are unchanged.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: updateBody,
     replies: { 200: override },
     errors: [404],
@@ -167,7 +167,7 @@ export const workflowOverrideRoutes = [
     method: 'DELETE',
     operationId: 'deleteTenantWorkflowOverride',
     summary: 'Delete a tenant’s override of a workflow',
-    scope: 'full',
+    scope: 'workflows:write',
     replies: { 204: null },
     errors: [404],
     handle: ({ db, world }, { caller, author, params, idempotency }) =>

@@ -77,7 +77,8 @@ export const workflowTestRoutes = [
     description:
       'Runs the workflow for one recipient as a trigger would, even if it is inactive; conditions, preferences and suppressions apply. Everything it creates is marked `isTest`; it does not join digests of real events or count against throttles.',
     category: 'trigger',
-    // It passes by what is switched off, throttles and quiet hours, and says who is known: more than a key that only triggers may.
+    // It bypasses inactive workflows, throttles and quiet hours, and reveals which subscribers exist: more than a
+    // trigger-only key may do.
     scope: 'full',
     params: Type.Object({ workflowId }),
     body: testBody,

@@ -1,0 +1,107 @@
+// The one caller of fetch: our API by the types of its own document, as whoever is signed in to the environment on the page.
+import createClient from 'openapi-fetch'
+import type { components, paths } from './api-types.ts'
+
+export type Schemas = components['schemas']
+
+/** What went wrong, in the words of the service. */
+export class ApiError extends Error {
+  readonly status: number
+  /** Of a fault of the service: to be quoted. */
+  readonly errorId: string | undefined
+  /** What is wrong with which field. */
+  readonly fields: Readonly<Record<string, string>>
+
+  constructor(status: number, body: unknown) {
+    const { message, errorId, errors } = (typeof body === 'object' && body !== null ? body : {}) as {
+      message?: unknown
+      errorId?: string
+      errors?: unknown
+    }
+    const fields = fieldsOf(errors)
+    const words = Object.values(fields)
+    super(wordsOf(status, message, words))
+    this.name = 'ApiError'
+    this.status = status
+    this.errorId = errorId
+    this.fields = fields
+  }
+}
+
+function wordsOf(status: number, message: unknown, fields: readonly string[]): string {
+  if (status === 0) return 'The service cannot be reached. What you see may be out of date.'
+  if (message === 'Validation Error' && fields.length > 0) return fields.join(' ')
+  if (Array.isArray(message)) return message.join(' ')
+  return typeof message === 'string' ? message : `The service answered with status ${status}.`
+}
+
+function fieldsOf(errors: unknown): Record<string, string> {
+  if (typeof errors !== 'object' || errors === null) return {}
+  return Object.fromEntries(
+    Object.entries(errors).flatMap(([name, error]) => {
+      const messages = (error as { messages?: string[] } | null)?.messages
+      return messages === undefined ? [] : [[name, messages.join(' ')]]
+    }),
+  )
+}
+
+let environmentId = '*'
+
+/** Which session the calls of this page are made with. */
+export function callWithSessionOf(id: string): void {
+  environmentId = id
+}
+
+/** Where the dashboard lives, with a slash at its end. */
+export const basePath = new URL(document.baseURI).pathname
+
+const headers = () => ({ 'x-posthorn-dashboard': environmentId })
+
+export const client = createClient<paths>({ baseUrl: basePath.replace(/\/$/, '') })
+client.use({
+  onRequest({ request }) {
+    request.headers.set('x-posthorn-dashboard', environmentId)
+    return request
+  },
+})
+
+interface Reply<Data> {
+  readonly data?: Data
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** The answer, or an ApiError. */
+export async function answerOf<Data>(call: Promise<Reply<Data>>): Promise<Data> {
+  const reply = await call.catch(() => undefined)
+  if (reply === undefined) throw new ApiError(0, undefined)
+  if (!reply.response.ok) throw new ApiError(reply.response.status, reply.error)
+  return reply.data as Data
+}
+
+/** For answers that are text: an e-mail as HTML or as its source. */
+export async function textOf(path: string): Promise<string> {
+  const response = await fetch(`${basePath.replace(/\/$/, '')}${path}`, { headers: headers() }).catch(() => undefined)
+  if (response === undefined) throw new ApiError(0, undefined)
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
+  return response.text()
+}
+
+/** Calls back for every event of a stream until the signal aborts; ends when the service does. */
+export async function streamOf(path: string, signal: AbortSignal, onEvent: (data: string) => void): Promise<void> {
+  const response = await fetch(`${basePath.replace(/\/$/, '')}${path}`, { headers: headers(), signal })
+  const reader = response.ok ? response.body?.pipeThrough(new TextDecoderStream()).getReader() : undefined
+  if (reader === undefined) throw new ApiError(response.status, undefined)
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    text += value
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    for (const part of parts) {
+      const data = part.split('\n').find((line) => line.startsWith('data: '))
+      if (data !== undefined) onEvent(data.slice(6))
+    }
+  }
+}

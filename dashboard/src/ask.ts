@@ -1,0 +1,60 @@
+// Asking and changing, with the environment of the page in every key: what one environment answered is never shown in another.
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEnvironment } from './session.tsx'
+import { say, sayError } from './ui/toast.tsx'
+
+type Key = readonly (string | number | undefined | Record<string, unknown>)[]
+
+interface AskOptions {
+  readonly everyMs?: number
+  readonly enabled?: boolean
+  /** While the next answer is on its way, the last one stays: for lists whose filter changes. */
+  readonly keeps?: boolean
+}
+
+export function useAsk<Data>(key: Key, ask: () => Promise<Data>, { everyMs, enabled, keeps }: AskOptions = {}) {
+  const { id } = useEnvironment()
+  return useQuery({
+    queryKey: [id, ...key],
+    queryFn: ask,
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(keeps === true ? { placeholderData: keepPreviousData } : {}),
+  })
+}
+
+/** Does something, says so, and asks again for whatever begins with one of `touches`. */
+export function useChange<Input, Data>(
+  change: (input: Input) => Promise<Data>,
+  {
+    touches = [],
+    says,
+    onDone,
+    quiet = false,
+    leaves = false,
+  }: {
+    touches?: readonly string[]
+    says?: string | ((data: Data, input: Input) => string)
+    onDone?: (data: Data, input: Input) => void
+    /** The page shows the error itself. */
+    quiet?: boolean
+    /** The page is left for another: what it showed is gone, and must not be asked for again. */
+    leaves?: boolean
+  } = {},
+) {
+  const { id } = useEnvironment()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSuccess: async (data, input) => {
+      await Promise.all(
+        touches.map((name) =>
+          queries.invalidateQueries({ queryKey: [id, name], refetchType: leaves ? 'none' : 'active' }),
+        ),
+      )
+      if (says !== undefined) say(typeof says === 'string' ? says : says(data, input))
+      onDone?.(data, input)
+    },
+    ...(quiet ? {} : { onError: sayError }),
+  })
+}

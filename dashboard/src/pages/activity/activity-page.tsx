@@ -1,0 +1,217 @@
+// Activity: what happened, newest first, with every filter in the address; a detail beside the list.
+import { useQueryClient } from '@tanstack/react-query'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client, streamOf } from '../../api.ts'
+import { useAsk } from '../../ask.ts'
+import { EnvLink, useGo } from '../../env-link.tsx'
+import { useEnvironment } from '../../session.tsx'
+import { Button, buttonClass } from '../../ui/controls.tsx'
+import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { Answered, Empty, Page } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { ActivitySearch } from './filters.tsx'
+import { Filters, queryOf } from './filters.tsx'
+import { NotificationDetail } from './notification-detail.tsx'
+import { outcomeOf, personOf, stateOfJob } from './outcome.ts'
+
+type Activity = Schemas['Activity']
+const pageSize = 50
+const pagesMax = 20
+/** After a connection that broke. */
+const againMs = 3_000
+
+const columns: readonly Column<Activity>[] = [
+  { head: 'Status', width: '104px', cell: ({ jobs }) => <Status state={outcomeOf(jobs)} /> },
+  {
+    head: 'Notification',
+    cell: (one) => (
+      <span className="flex min-w-0 flex-col sm:block">
+        <span className="truncate font-medium">{one.template.name}</span>
+        <span className="truncate text-ink-2 sm:before:mx-1.5 sm:before:text-ink-3 sm:before:content-['→']">
+          {personOf(one)}
+        </span>
+      </span>
+    ),
+  },
+  { head: 'Steps', from: 'md', width: '150px', cell: ({ jobs }) => <Steps jobs={jobs} /> },
+  {
+    head: 'When',
+    width: '110px',
+    right: true,
+    cell: ({ createdAt }) => (
+      <span className="text-ink-2">
+        <Time at={createdAt} />
+      </span>
+    ),
+  },
+]
+
+function Steps({ jobs }: { jobs: Activity['jobs'] }) {
+  const tones: Record<string, string> = {
+    completed: 'text-green',
+    captured: 'text-violet',
+    failed: 'text-red',
+    delayed: 'text-amber',
+    running: 'text-blue',
+    queued: 'text-blue',
+  }
+  return (
+    <span className="flex gap-1.5">
+      {jobs.map((job) => (
+        <span
+          key={job._id}
+          title={`${nameOfStep(job.type)}: ${stateOfJob(job)}`}
+          className={tones[stateOfJob(job)] ?? 'text-ink-3'}
+        >
+          <Icon name={iconOfStep(job.type)} size={15} />
+          <span className="sr-only">{`${nameOfStep(job.type)} ${stateOfJob(job)}`}</span>
+        </span>
+      ))}
+    </span>
+  )
+}
+
+export function ActivityPage() {
+  const { notificationId } = useParams({ strict: false }) as { notificationId?: string }
+  const search = useSearch({ strict: false }) as ActivitySearch
+  const go = useGo()
+  const [pages, setPages] = useState(1)
+  const list = useAsk(
+    ['activity', { ...search, pages }],
+    async () => {
+      const found: Activity[] = []
+      let hasMore = true
+      for (let page = 0; page < pages && hasMore; page += 1) {
+        const query = { ...queryOf(search), page, limit: pageSize }
+        const answer = await answerOf(client.GET('/v1/notifications', { params: { query } }))
+        found.push(...answer.data)
+        hasMore = answer.hasMore
+      }
+      return { found, hasMore }
+    },
+    { keeps: true },
+  )
+  const fresh = useNews(() => void list.refetch())
+  const isFiltered = Object.values(search).some(Boolean)
+  return (
+    <Page
+      title="Activity"
+      count={list.data === undefined ? undefined : `${list.data.found.length}${list.data.hasMore ? '+' : ''}`}
+      lead="What was triggered, for whom, and what happened step by step."
+      actions={
+        <span className="flex items-center gap-1.5 text-xs text-ink-3" role="status">
+          <span className={`size-1.5 rounded-full ${fresh.isLive ? 'bg-green' : 'bg-line-2'}`} />
+          {fresh.isLive ? 'Live' : 'Not live'}
+        </span>
+      }
+    >
+      <div className={notificationId === undefined ? '' : 'max-xl:hidden'}>
+        <Filters
+          search={search}
+          onChange={(next) =>
+            go(notificationId === undefined ? '/activity' : `/activity/${notificationId}`, next, { replace: true })
+          }
+        />
+      </div>
+      <div
+        className={
+          notificationId === undefined ? '' : 'grid items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'
+        }
+      >
+        <div className={`card overflow-hidden ${notificationId === undefined ? '' : 'max-xl:hidden'}`}>
+          {fresh.count > 0 && (
+            <button
+              type="button"
+              onClick={fresh.show}
+              className="flex w-full justify-center border-b border-line bg-accent-bg p-1.5 text-xs font-medium text-accent"
+            >
+              {fresh.count} new, show
+            </button>
+          )}
+          <Answered of={list} rows={10}>
+            {({ found, hasMore }) =>
+              found.length === 0 ? (
+                isFiltered ? (
+                  <Empty
+                    icon="search"
+                    title="Nothing matches these filters"
+                    action={<Button onClick={() => go('/activity')}>Clear the filters</Button>}
+                  />
+                ) : (
+                  <Empty
+                    icon="activity"
+                    title="No activity yet"
+                    action={
+                      <EnvLink to="/start" className={buttonClass('primary')}>
+                        Send the first notification
+                      </EnvLink>
+                    }
+                  >
+                    Every triggered event appears here immediately, with the result of each step.
+                  </Empty>
+                )
+              ) : (
+                <Table
+                  label="Activity"
+                  rows={found}
+                  columns={notificationId === undefined ? columns : columns.filter(({ head }) => head !== 'Steps')}
+                  keyOf={({ _id }) => _id}
+                  chosen={notificationId}
+                  onOpen={({ _id }) => go(`/activity/${_id}`, search)}
+                  more={hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined}
+                  loadingMore={list.isFetching}
+                />
+              )
+            }
+          </Answered>
+        </div>
+        {notificationId !== undefined && (
+          <NotificationDetail key={notificationId} id={notificationId} onClose={() => go('/activity', search)} />
+        )}
+      </div>
+    </Page>
+  )
+}
+
+/** What came since the list was drawn: counted, and shown when it is asked for, so that nothing moves while it is read. */
+function useNews(refresh: () => void) {
+  const { id } = useEnvironment()
+  const queries = useQueryClient()
+  const [count, setCount] = useState(0)
+  const [isLive, setLive] = useState(false)
+  useEffect(() => {
+    const ending = new AbortController()
+    let after = ''
+    const hear = (data: string) => {
+      const news = JSON.parse(data) as { created: number; changed: number; newest: string | null }
+      after = news.newest ?? ''
+      setLive(true)
+      setCount((before) => before + news.created)
+      if (news.changed > 0) void queries.invalidateQueries({ queryKey: [id, 'notification'] })
+    }
+    const listen = async () => {
+      while (!ending.signal.aborted) {
+        const path = `/v1/activity/stream${after === '' ? '' : `?after=${after}`}`
+        const isOver = await streamOf(path, ending.signal, hear).then(
+          () => true,
+          () => false,
+        )
+        if (isOver || ending.signal.aborted) continue
+        setLive(false)
+        await new Promise((resolve) => setTimeout(resolve, againMs))
+      }
+    }
+    void listen()
+    return () => ending.abort()
+  }, [id, queries])
+  const show = () => {
+    setCount(0)
+    refresh()
+  }
+  return { count, isLive, show }
+}

@@ -1,0 +1,154 @@
+// The filters of the activity, as chips that can be removed; all of them stand in the address.
+import { useState } from 'react'
+import { answerOf, client } from '../../api.ts'
+import { useAsk } from '../../ask.ts'
+import { Button } from '../../ui/controls.tsx'
+import { Icon } from '../../ui/icons.tsx'
+
+export interface ActivitySearch {
+  readonly subscriber?: string
+  readonly workflow?: string
+  readonly channel?: string
+  readonly transactionId?: string
+  readonly topic?: string
+  readonly after?: string
+  readonly before?: string
+  readonly [name: string]: string | undefined
+}
+
+type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay'
+
+export function queryOf(search: ActivitySearch) {
+  const { subscriber, workflow, channel, transactionId, topic, after, before } = search
+  return {
+    ...(subscriber === undefined ? {} : { search: subscriber }),
+    ...(workflow === undefined ? {} : { templates: [workflow] }),
+    ...(channel === undefined ? {} : { channels: [channel as Channel] }),
+    ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
+    ...(topic === undefined ? {} : { topicKey: topic }),
+    ...(after === undefined ? {} : { after }),
+    ...(before === undefined ? {} : { before }),
+  }
+}
+
+const hourMs = 3_600_000
+const ranges = [
+  ['', 'Any time'],
+  ['1', 'Last hour'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
+] as const
+
+export function Filters({ search, onChange }: { search: ActivitySearch; onChange: (next: ActivitySearch) => void }) {
+  const workflows = useAsk(['workflows', 'names'], () =>
+    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
+  )
+  const [person, setPerson] = useState('')
+  const set = (name: string, value: string) => {
+    const { [name]: _before, ...rest } = search
+    onChange(value === '' ? rest : { ...rest, [name]: value })
+  }
+  const nameOf = (id: string) => workflows.data?.data.find(({ _id }) => _id === id)?.name ?? id
+  const chips = Object.entries(search).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  const words: Record<string, string> = {
+    subscriber: 'Person',
+    workflow: 'Workflow',
+    channel: 'Channel',
+    transactionId: 'Transaction',
+    topic: 'Topic',
+    after: 'Since',
+    before: 'Until',
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <form
+          className="relative max-sm:w-full"
+          onSubmit={(event) => {
+            event.preventDefault()
+            set('subscriber', person.trim())
+            setPerson('')
+          }}
+        >
+          <Icon name="search" size={14} className="absolute top-2.5 left-2.5 text-ink-3" />
+          <input
+            aria-label="Person: e-mail or subscriber id"
+            placeholder="E-mail or subscriber id"
+            value={person}
+            onChange={(event) => setPerson(event.target.value)}
+            className="field pl-8 sm:w-60"
+          />
+        </form>
+        <select
+          aria-label="Workflow"
+          value={search.workflow ?? ''}
+          onChange={(event) => set('workflow', event.target.value)}
+          className="field max-w-56 max-sm:max-w-none max-sm:flex-1"
+        >
+          <option value="">All workflows</option>
+          {workflows.data?.data.map(({ _id, name }) => (
+            <option key={_id} value={_id}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label="Channel"
+          value={search.channel ?? ''}
+          onChange={(event) => set('channel', event.target.value)}
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1"
+        >
+          <option value="">All channels</option>
+          <option value="email">E-mail</option>
+          <option value="in_app">In-app</option>
+          <option value="sms">SMS</option>
+          <option value="push">Push</option>
+          <option value="chat">Chat</option>
+        </select>
+        <select
+          aria-label="Time"
+          value=""
+          onChange={(event) =>
+            set(
+              'after',
+              event.target.value === '' ? '' : new Date(Date.now() - Number(event.target.value) * hourMs).toISOString(),
+            )
+          }
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1"
+        >
+          {ranges.map(([value, shown]) => (
+            <option key={value} value={value}>
+              {value === '' && search.after !== undefined ? 'Time' : shown}
+            </option>
+          ))}
+        </select>
+      </div>
+      {chips.length > 0 && (
+        <div className="flex flex-wrap items-center gap-1.5">
+          {chips.map(([name, value]) => (
+            <button
+              key={name}
+              type="button"
+              onClick={() => set(name, '')}
+              aria-label={`Remove the filter ${words[name] ?? name}`}
+              className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-2 px-2.5 py-0.5 text-xs hover:bg-bg-3"
+            >
+              <span className="text-ink-3">{words[name] ?? name}</span>
+              <span className="truncate">
+                {name === 'workflow'
+                  ? nameOf(value)
+                  : name === 'after' || name === 'before'
+                    ? new Date(value).toLocaleString()
+                    : value}
+              </span>
+              <Icon name="cross" size={10} />
+            </button>
+          ))}
+          <Button look="quiet" onClick={() => onChange({})}>
+            Clear
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,181 @@
+// Integrations: the accounts that messages go out by, and the gallery of providers to add one from.
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk } from '../../ask.ts'
+import { EnvLink, useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, Choice } from '../../ui/controls.tsx'
+import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
+import { Badge } from '../../ui/status.tsx'
+
+type Integration = Schemas['Integration']
+type Provider = Schemas['Provider']
+const channels = ['email', 'sms', 'push', 'chat', 'in_app'] as const
+
+export function IntegrationsPage() {
+  const search = useSearch({ strict: false }) as { add?: string }
+  const go = useGo()
+  const mayChange = useMayChange()
+  const isAdding = search.add !== undefined
+  const integrations = useAsk(['integrations', 'list'], () => answerOf(client.GET('/v1/integrations')))
+  const providers = useAsk(['providers'], () => answerOf(client.GET('/v1/providers')))
+  const nameOf = (id: string) => providers.data?.find(({ providerId }) => providerId === id)?.name ?? id
+  return (
+    <Page
+      title="Integrations"
+      count={integrations.data === undefined ? undefined : String(integrations.data.length)}
+      lead="Accounts at providers. The primary one of a channel sends; the others take over when it cannot."
+      actions={
+        mayChange && (
+          <Button
+            look={isAdding ? 'plain' : 'primary'}
+            icon={isAdding ? 'left' : 'plus'}
+            onClick={() => go('/integrations', isAdding ? {} : { add: 'email' })}
+          >
+            {isAdding ? 'Back to the accounts' : 'Add an integration'}
+          </Button>
+        )
+      }
+    >
+      {isAdding ? (
+        <Answered of={providers}>{(all) => <Gallery providers={all} channel={search.add ?? 'email'} />}</Answered>
+      ) : (
+        <Answered of={integrations}>
+          {(all) => (
+            <div className="grid items-start gap-5 lg:grid-cols-2">
+              {channels.map((channel) => (
+                <Section key={channel} title={nameOfStep(channel)}>
+                  <Accounts
+                    of={all.filter((one) => one.channel === channel)}
+                    nameOf={nameOf}
+                    channel={channel}
+                    mayChange={mayChange}
+                  />
+                </Section>
+              ))}
+            </div>
+          )}
+        </Answered>
+      )}
+    </Page>
+  )
+}
+
+function Accounts({
+  of,
+  nameOf,
+  channel,
+  mayChange,
+}: {
+  of: readonly Integration[]
+  nameOf: (id: string) => string
+  channel: string
+  mayChange: boolean
+}) {
+  const go = useGo()
+  if (of.length === 0) {
+    return (
+      <Empty
+        icon={iconOfStep(channel)}
+        title={`No account for ${nameOfStep(channel)}`}
+        action={
+          mayChange ? (
+            <Button onClick={() => go('/integrations', { add: channel })}>Choose a provider</Button>
+          ) : undefined
+        }
+      >
+        Steps of this channel fail until there is one.
+      </Empty>
+    )
+  }
+  return (
+    <ul className="divide-y divide-line">
+      {of.map((one) => (
+        <li key={one._id}>
+          <EnvLink to={`/integrations/${one._id}`} className="flex items-center gap-3 px-4 py-3 hover:bg-bg-2">
+            <Icon name={iconOfStep(one.channel)} className="text-ink-2" />
+            <span className="min-w-0 flex-1">
+              <span className="block truncate font-medium">{one.name}</span>
+              <span className="block truncate text-xs text-ink-3">{nameOf(one.providerId)}</span>
+            </span>
+            {one.primary && <Badge tone="blue">Primary</Badge>}
+            {one.active ? (
+              <Badge tone="green" icon="check">
+                On
+              </Badge>
+            ) : (
+              <Badge tone="grey" icon="minus">
+                Off
+              </Badge>
+            )}
+          </EnvLink>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Gallery({ providers, channel }: { providers: readonly Provider[]; channel: string }) {
+  const go = useGo()
+  const [text, setText] = useState('')
+  const wanted = text.trim().toLowerCase()
+  const shown = providers.filter(
+    (one) =>
+      one.credentials.length > 0 &&
+      (wanted === '' ? one.channel === channel : `${one.name} ${one.providerId}`.toLowerCase().includes(wanted)),
+  )
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-center gap-2">
+        <Choice
+          label="Channel"
+          value={channel}
+          options={channels.filter((one) => one !== 'in_app').map((one) => [one, nameOfStep(one)] as const)}
+          onChange={(add) => go('/integrations', { add }, { replace: true })}
+        />
+        <div className="relative max-sm:w-full">
+          <Icon name="search" size={14} className="absolute top-2.5 left-2.5 text-ink-3" />
+          <input
+            aria-label="Search all providers"
+            placeholder={`Search all ${providers.length} providers`}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="field pl-8 sm:w-64"
+          />
+        </div>
+      </div>
+      {shown.length === 0 ? (
+        <div className="card">
+          <Empty icon="search" title="No provider has this name">
+            Any SMTP server, and a webhook of your own, work as well.
+          </Empty>
+        </div>
+      ) : (
+        <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-4">
+          {shown.map((one) => (
+            <li key={one.providerId}>
+              <EnvLink
+                to={`/integrations/new/${one.providerId}`}
+                className="card flex h-full items-start gap-3 p-4 hover:border-accent"
+              >
+                <span className="flex size-9 shrink-0 items-center justify-center rounded-md bg-bg-3 font-semibold text-ink-2">
+                  {one.name.slice(0, 1)}
+                </span>
+                <span className="min-w-0">
+                  <span className="block font-medium">{one.name}</span>
+                  <span className="block text-xs text-ink-3">
+                    {nameOfStep(one.channel)}
+                    {one.receipts !== 'none' && ', with receipts'}
+                  </span>
+                </span>
+              </EnvLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+// What needs attention: failures by what went wrong, buried work, integrations that are off, suppressed addresses.
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { EnvLink } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button } from '../../ui/controls.tsx'
+import { Icon, nameOfStep } from '../../ui/icons.tsx'
+import { Empty, Section } from '../../ui/page.tsx'
+
+export function Attention({
+  queue,
+  failures,
+}: {
+  queue: Schemas['QueueCounts'] | undefined
+  failures: Schemas['CountedFailures'] | undefined
+}) {
+  const suppressions = useAsk(['suppressions', 'count'], () =>
+    answerOf(client.GET('/v1/suppressions', { params: { query: { limit: 1 } } })),
+  )
+  const buried = (queue?.buried.jobs ?? 0) + (queue?.buried.tasks ?? 0)
+  const suppressed = suppressions.data?.totalCount ?? 0
+  const failed = failures?.data ?? []
+  const isCalm = buried === 0 && suppressed === 0 && failed.length === 0
+  return (
+    <Section title="Needs attention">
+      {isCalm ? (
+        <Empty icon="check" title="All is well">
+          No failures in this period, nothing is stuck, and no addresses are suppressed.
+        </Empty>
+      ) : (
+        <ul className="divide-y divide-line">
+          {failed.map((one) => (
+            <li key={`${one.code}${one.channel}${one.provider}${one.reason}`} className="flex gap-3 px-4 py-3">
+              <Icon
+                name={one.outcome === 'failed' ? 'cross' : 'warning'}
+                className={`mt-0.5 ${one.outcome === 'failed' ? 'text-red' : 'text-amber'}`}
+              />
+              <div className="min-w-0 flex-1">
+                <p>{one.detail}</p>
+                <p className="text-xs text-ink-3">
+                  {nameOfStep(one.channel)}
+                  {one.provider !== 'none' && ` by ${one.provider}`}
+                  {one.reason !== undefined && `, ${one.reason}`}
+                </p>
+              </div>
+              <EnvLink to="/activity" search={{ channel: one.channel }} className="link text-right font-medium">
+                {one.count.toLocaleString('en')}
+              </EnvLink>
+            </li>
+          ))}
+          {failed.length > 0 && <SendAllAgain />}
+          {buried > 0 && (
+            <li className="flex gap-3 px-4 py-3">
+              <Icon name="warning" className="mt-0.5 text-amber" />
+              <span className="flex-1">Work that was abandoned after repeated internal errors</span>
+              <EnvLink to="/settings/health" className="link font-medium">
+                {buried}
+              </EnvLink>
+            </li>
+          )}
+          {suppressed > 0 && (
+            <li className="flex gap-3 px-4 py-3">
+              <Icon name="ban" className="mt-0.5 text-ink-3" />
+              <span className="flex-1">Suppressed addresses: nothing is sent to them</span>
+              <EnvLink to="/settings/suppressions" className="link font-medium">
+                {suppressed.toLocaleString('en')}
+              </EnvLink>
+            </li>
+          )}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+const dayMs = 86_400_000
+
+/** After the cause is fixed: everything that failed in the last day, tried again at a measured pace. */
+function SendAllAgain() {
+  const mayChange = useMayChange()
+  const start = useChange(
+    () =>
+      answerOf(
+        client.POST('/v1/redrives', {
+          body: { filter: { from: new Date(Date.now() - dayMs).toISOString() } } as never,
+        }),
+      ),
+    { touches: ['overview', 'activity'], says: 'Failed notifications of the last 24 hours are being resent' },
+  )
+  if (!mayChange) return null
+  return (
+    <li className="flex flex-wrap items-center gap-3 px-4 py-3">
+      <span className="min-w-0 flex-1 text-xs text-ink-2">
+        After fixing the cause, resend everything that failed in the last 24 hours.
+      </span>
+      <Button icon="again" busy={start.isPending} onClick={() => start.mutate(undefined)}>
+        Send again
+      </Button>
+    </li>
+  )
+}

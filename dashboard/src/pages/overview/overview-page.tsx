@@ -1,0 +1,259 @@
+// Overview: how much, how fast, what failed, and what needs attention; every number leads to what it counts.
+import { useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { answerOf, client } from '../../api.ts'
+import { useAsk } from '../../ask.ts'
+import { EnvLink, useGo } from '../../env-link.tsx'
+import { buttonClass, Choice } from '../../ui/controls.tsx'
+import { Icon, nameOfStep } from '../../ui/icons.tsx'
+import { Answered, Empty, Loading, Page, Section } from '../../ui/page.tsx'
+import { duration } from '../../ui/time.tsx'
+import { Attention } from './attention.tsx'
+
+const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
+
+const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const
+type Range = keyof typeof ranges
+const refreshMs = 10_000
+const colours: Record<string, readonly [string, string]> = {
+  sent: ['green', 'Sent'],
+  captured: ['violet', 'Captured'],
+  unsure: ['amber', 'Perhaps sent'],
+  failed: ['red', 'Failed'],
+}
+
+export function OverviewPage() {
+  const search = useSearch({ strict: false }) as { range?: string }
+  const range: Range = search.range !== undefined && search.range in ranges ? (search.range as Range) : '24h'
+  const go = useGo()
+  const from = () => new Date(Date.now() - ranges[range]).toISOString()
+  const counts = useAsk(
+    ['overview', 'counts', range],
+    async () => {
+      const ask = (query: object) =>
+        answerOf(client.GET('/v1/counts', { params: { query: { from: from(), ...query } } }))
+      const [events, messages, steps] = await Promise.all([
+        ask({ measure: 'events' }),
+        ask({ measure: 'messages', groupBy: ['outcome'] }),
+        ask({ measure: 'messages', groupBy: ['channel', 'outcome'] }),
+      ])
+      return { events, messages, steps }
+    },
+    { everyMs: refreshMs, keeps: true },
+  )
+  const times = useAsk(
+    ['overview', 'times', range],
+    () =>
+      answerOf(client.GET('/v1/counts/delivery-times', { params: { query: { from: from(), groupBy: ['channel'] } } })),
+    { everyMs: refreshMs, keeps: true },
+  )
+  const failures = useAsk(
+    ['overview', 'failures', range],
+    () => answerOf(client.GET('/v1/counts/failures', { params: { query: { from: from(), limit: 6 } } })),
+    { everyMs: refreshMs, keeps: true },
+  )
+  const queue = useAsk(['overview', 'queue'], () => answerOf(client.GET('/v1/counts/queue')), { everyMs: refreshMs })
+  return (
+    <Page
+      title="Overview"
+      lead="What was sent, how fast, and what needs attention."
+      actions={
+        <Choice
+          label="Time"
+          value={range}
+          onChange={(next) => go('', { range: next }, { replace: true })}
+          options={[
+            ['1h', 'Hour'],
+            ['24h', '24 hours'],
+            ['7d', '7 days'],
+            ['30d', '30 days'],
+          ]}
+        />
+      }
+    >
+      <Answered of={counts} rows={8}>
+        {({ events, messages, steps }) => {
+          const of = (outcome: string) => messages.series.find((one) => one.outcome === outcome)?.total ?? 0
+          const delivered = of('sent') + of('captured')
+          const failed = of('failed') + of('unsure')
+          const share = delivered + failed === 0 ? undefined : delivered / (delivered + failed)
+          const slowest = times.data?.data.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
+          const due = queue.data?.lanes.reduce((sum, lane) => sum + lane.due, 0) ?? 0
+          const oldest = queue.data?.lanes.reduce((most, lane) => Math.max(most, lane.oldestMs), 0) ?? 0
+          const after = from()
+          if (events.total === 0 && messages.total === 0) {
+            return (
+              <>
+                <div className="card">
+                  <Empty
+                    icon="overview"
+                    title="No events in this period"
+                    action={
+                      <EnvLink to="/start" className={buttonClass('primary')}>
+                        Send a notification
+                      </EnvLink>
+                    }
+                  >
+                    Counts appear within seconds of the first event.
+                  </Empty>
+                </div>
+                <Attention queue={queue.data} failures={failures.data} />
+              </>
+            )
+          }
+          return (
+            <>
+              <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+                <Figure
+                  to="/activity"
+                  search={{ after }}
+                  name="Events"
+                  value={events.total.toLocaleString('en')}
+                  hint="triggered"
+                />
+                <Figure
+                  to="/activity"
+                  search={{ after }}
+                  name="Delivered"
+                  value={delivered.toLocaleString('en')}
+                  hint={
+                    share === undefined ? 'nothing yet' : `${(share * 100).toFixed(share === 1 ? 0 : 1)} % of messages`
+                  }
+                />
+                <Figure
+                  to="/activity"
+                  search={{ after }}
+                  name="Failed"
+                  value={failed.toLocaleString('en')}
+                  hint={failed === 0 ? 'none' : 'or perhaps not sent'}
+                  tone={failed === 0 ? '' : 'text-red'}
+                />
+                <Figure
+                  to="/settings/health"
+                  name="Waiting to go out"
+                  value={due.toLocaleString('en')}
+                  hint={due === 0 ? 'the queue is empty' : `the oldest for ${duration(oldest)}`}
+                  tone={oldest > 60_000 ? 'text-amber' : ''}
+                />
+              </div>
+              <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+                <div className="flex min-w-0 flex-col gap-5">
+                  <Section title="Messages">
+                    <div className="p-4">
+                      <Suspense fallback={<Loading rows={5} />}>
+                        <Chart
+                          label="Messages over time"
+                          unit={`per ${messages.step}`}
+                          starts={messages.starts}
+                          series={Object.entries(colours).flatMap(([outcome, [colour, name]]) => {
+                            const found = messages.series.find((one) => one.outcome === outcome)
+                            return found === undefined ? [] : [{ name, colour, counts: found.counts }]
+                          })}
+                        />
+                      </Suspense>
+                    </div>
+                  </Section>
+                  <Section title="By channel">
+                    <Channels series={steps.series} times={times.data?.data ?? []} />
+                  </Section>
+                </div>
+                <Attention queue={queue.data} failures={failures.data} />
+              </div>
+              <p className="text-xs text-ink-3">
+                95 of 100 messages of the slowest channel were delivered within {duration(slowest)}, waits that
+                workflows ask for included.
+              </p>
+            </>
+          )
+        }}
+      </Answered>
+    </Page>
+  )
+}
+
+function Figure({
+  to,
+  search,
+  name,
+  value,
+  hint,
+  tone = '',
+}: {
+  to: string
+  search?: Record<string, string>
+  name: string
+  value: string
+  hint: string
+  tone?: string
+}) {
+  return (
+    <EnvLink
+      to={to}
+      {...(search === undefined ? {} : { search })}
+      className="card group flex flex-col gap-1 p-4 hover:border-line-2"
+    >
+      <span className="flex items-center justify-between text-ink-2">
+        {name}
+        <Icon name="right" size={12} className="opacity-0 group-hover:opacity-100" />
+      </span>
+      <span className={`text-xl font-semibold tracking-tight ${tone}`}>{value}</span>
+      <span className="text-xs text-ink-3">{hint}</span>
+    </EnvLink>
+  )
+}
+
+interface ChannelSeries {
+  readonly channel?: string
+  readonly outcome?: string
+  readonly total: number
+}
+
+function Channels({
+  series,
+  times,
+}: {
+  series: readonly ChannelSeries[]
+  times: readonly { channel?: string; p50Ms: number; p95Ms: number }[]
+}) {
+  const channels = [...new Set(series.flatMap(({ channel }) => channel ?? []))]
+  const sum = (channel: string, outcomes: readonly string[]) =>
+    series
+      .filter((one) => one.channel === channel && outcomes.includes(one.outcome ?? ''))
+      .reduce((all, one) => all + one.total, 0)
+  return (
+    <table className="w-full text-left">
+      <thead className="text-xs text-ink-3">
+        <tr className="border-b border-line">
+          <th className="h-9 pl-4 font-medium">Channel</th>
+          <th className="text-right font-medium">Delivered</th>
+          <th className="pr-4 text-right font-medium sm:pr-0">Failed</th>
+          <th className="text-right font-medium max-sm:hidden">Half within</th>
+          <th className="pr-4 text-right font-medium max-sm:hidden">95 % within</th>
+        </tr>
+      </thead>
+      <tbody>
+        {channels.map((channel) => {
+          const time = times.find((one) => one.channel === channel)
+          const failed = sum(channel, ['failed', 'unsure'])
+          return (
+            <tr key={channel} className="border-b border-line last:border-0">
+              <td className="h-9 pl-4">
+                <EnvLink to="/activity" search={{ channel }} className="hover:underline">
+                  {nameOfStep(channel)}
+                </EnvLink>
+              </td>
+              <td className="text-right">{sum(channel, ['sent', 'captured']).toLocaleString('en')}</td>
+              <td className={`pr-4 text-right sm:pr-0 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
+                {failed.toLocaleString('en')}
+              </td>
+              <td className="text-right text-ink-2 max-sm:hidden">{time === undefined ? '–' : duration(time.p50Ms)}</td>
+              <td className="pr-4 text-right text-ink-2 max-sm:hidden">
+                {time === undefined ? '–' : duration(time.p95Ms)}
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}

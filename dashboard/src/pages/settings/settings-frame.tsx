@@ -1,0 +1,34 @@
+// What the pages of the settings have in common: one title, and a tab for each.
+import type { ReactNode } from 'react'
+import { useEnvironment } from '../../session.tsx'
+import { LinkTabs } from '../../ui/controls.tsx'
+import { Page } from '../../ui/page.tsx'
+
+export function SettingsFrame({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string
+  lead: string
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  const { slug } = useEnvironment()
+  const at = `/${slug}/settings`
+  return (
+    <Page title={title} lead={lead} actions={actions} above={<p className="mb-1 text-xs text-ink-2">Settings</p>}>
+      <LinkTabs
+        label="Settings"
+        tabs={[
+          { to: at, text: 'API keys' },
+          { to: `${at}/suppressions`, text: 'Suppressions' },
+          { to: `${at}/audit`, text: 'Audit log' },
+          { to: `${at}/health`, text: 'Health' },
+        ]}
+      />
+      {children}
+    </Page>
+  )
+}

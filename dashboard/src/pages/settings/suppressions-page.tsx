@@ -1,0 +1,126 @@
+// Suppressions: addresses that nothing is sent to.
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { useMayChange } from '../../session.tsx'
+import { Button, IconButton, SelectField, TextField } from '../../ui/controls.tsx'
+import { nameOfStep } from '../../ui/icons.tsx'
+import { Answered, Empty } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+
+type Suppression = Schemas['Suppression']
+const reasons: Readonly<Record<string, string>> = {
+  bounced: 'Bounced',
+  complained: 'Complained',
+  opted_out: 'Opted out',
+  manual: 'Added manually',
+}
+
+export function SuppressionsPage() {
+  const mayChange = useMayChange()
+  const [address, setAddress] = useState('')
+  const [channel, setChannel] = useState<'email' | 'sms'>('email')
+  const list = useAsk(['suppressions', 'list'], () =>
+    answerOf(client.GET('/v1/suppressions', { params: { query: { limit: 100 } } })),
+  )
+  const add = useChange(
+    () => answerOf(client.POST('/v1/suppressions', { body: { channel, address: address.trim() } })),
+    { touches: ['suppressions'], says: 'Nothing is sent to it from now on', onDone: () => setAddress('') },
+  )
+  const remove = useChange(
+    (one: Suppression) =>
+      answerOf(
+        client.DELETE('/v1/suppressions/{channel}/{address}', {
+          params: { path: { channel: one.channel as 'email', address: one.address } },
+        }),
+      ),
+    { touches: ['suppressions'], says: 'It may be written to again' },
+  )
+  const columns: readonly Column<Suppression>[] = [
+    { head: 'Address', cell: (one) => <span className="block truncate font-medium">{one.address}</span> },
+    { head: 'Channel', from: 'sm', cell: (one) => nameOfStep(one.channel) },
+    { head: 'Why', cell: (one) => <span className="text-ink-2">{reasons[one.reason] ?? one.reason}</span> },
+    {
+      head: 'Since',
+      from: 'sm',
+      right: true,
+      width: '110px',
+      cell: (one) => (
+        <span className="text-ink-2">
+          <Time at={one.createdAt} />
+        </span>
+      ),
+    },
+    {
+      head: 'Remove',
+      right: true,
+      width: '60px',
+      cell: (one) =>
+        mayChange ? (
+          <IconButton name="trash" label={`Remove ${one.address}`} onClick={() => remove.mutate(one)} />
+        ) : null,
+    },
+  ]
+  return (
+    <SettingsFrame
+      title="Suppressions"
+      lead="Addresses that bounced, complained or opted out: nothing is sent to them."
+    >
+      {mayChange && (
+        <form
+          className="card flex flex-wrap items-end gap-3 p-4"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (address.trim() !== '') add.mutate(undefined)
+          }}
+        >
+          <div className="w-32">
+            <SelectField
+              label="Channel"
+              value={channel}
+              options={[
+                ['email', 'E-mail'],
+                ['sms', 'SMS'],
+              ]}
+              onText={(next) => setChannel(next as 'email')}
+            />
+          </div>
+          <div className="min-w-48 flex-1">
+            <TextField
+              label="Address"
+              placeholder={channel === 'email' ? 'ann@example.com' : '+49…'}
+              value={address}
+              maxLength={320}
+              onText={setAddress}
+            />
+          </div>
+          <Button type="submit" busy={add.isPending} disabled={address.trim() === ''} className="h-[34px]">
+            Suppress
+          </Button>
+        </form>
+      )}
+      <div className="card overflow-hidden">
+        <Answered of={list}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon="ban" title="No address is suppressed">
+                Addresses that bounce or complain are added by themselves when a provider reports them.
+              </Empty>
+            ) : (
+              <Table
+                label="Suppressions"
+                rows={data}
+                columns={columns}
+                keyOf={(one) => `${one.channel}${one.address}`}
+              />
+            )
+          }
+        </Answered>
+      </div>
+    </SettingsFrame>
+  )
+}

@@ -1,0 +1,143 @@
+// One topic and who is in it.
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { EnvLink, useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, IconButton, TextField } from '../../ui/controls.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Answered, Empty, Page } from '../../ui/page.tsx'
+
+export function TopicPage() {
+  const { topicKey = '' } = useParams({ strict: false }) as { topicKey?: string }
+  const go = useGo()
+  const mayChange = useMayChange()
+  const [subscriberId, setSubscriberId] = useState('')
+  const [deleting, setDeleting] = useState(false)
+  const path = { topicKey }
+  const topic = useAsk(['topics', 'one', topicKey], () =>
+    answerOf(client.GET('/v2/topics/{topicKey}', { params: { path } })),
+  )
+  const members = useAsk(
+    ['topics', 'members', topicKey],
+    () => answerOf(client.GET('/v2/topics/{topicKey}/subscriptions', { params: { path, query: { limit: 100 } } })),
+    { enabled: topic.data !== undefined },
+  )
+  const add = useChange(
+    (id: string) =>
+      answerOf(client.POST('/v2/topics/{topicKey}/subscriptions', { params: { path }, body: { subscriptions: [id] } })),
+    { touches: ['topics'], says: 'The subscriber was added', onDone: () => setSubscriberId('') },
+  )
+  const take = useChange(
+    (id: string) =>
+      answerOf(
+        client.DELETE('/v2/topics/{topicKey}/subscriptions', {
+          params: { path },
+          body: { subscriptions: [id] } as never,
+        }),
+      ),
+    { touches: ['topics'], says: 'The subscriber was removed' },
+  )
+  const remove = useChange(() => answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path } })), {
+    touches: ['topics'],
+    says: 'The topic is deleted',
+    leaves: true,
+    onDone: () => go('/topics'),
+  })
+  return (
+    <Page
+      title={topic.data?.name || topicKey}
+      wide={false}
+      above={
+        <EnvLink to="/topics" className="mb-1 inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
+          <Icon name="left" size={10} /> Topics
+        </EnvLink>
+      }
+      lead={<CopyText text={topicKey} whole />}
+      actions={
+        mayChange &&
+        topic.data !== undefined && (
+          <Button look="danger" icon="trash" onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        )
+      }
+    >
+      <Answered of={topic}>
+        {() => (
+          <section className="card" aria-label="Members">
+            {mayChange && (
+              <form
+                className="flex items-end gap-2 border-b border-line p-4"
+                onSubmit={(event) => {
+                  event.preventDefault()
+                  if (subscriberId.trim() !== '') add.mutate(subscriberId.trim())
+                }}
+              >
+                <div className="min-w-0 flex-1">
+                  <TextField
+                    label="Add a subscriber"
+                    placeholder="Subscriber id"
+                    value={subscriberId}
+                    maxLength={255}
+                    onText={setSubscriberId}
+                  />
+                </div>
+                <Button type="submit" busy={add.isPending} disabled={subscriberId.trim() === ''} className="h-[34px]">
+                  Add
+                </Button>
+              </form>
+            )}
+            <Answered of={members}>
+              {({ data }) =>
+                data.length === 0 ? (
+                  <Empty icon="people" title="No subscribers yet" />
+                ) : (
+                  <ul className="divide-y divide-line">
+                    {data.map((one) => (
+                      <li key={one._id} className="flex items-center gap-3 py-1.5 pr-2 pl-4">
+                        <Icon name="people" className="text-ink-2" />
+                        <span className="min-w-0 flex-1 truncate">
+                          <EnvLink
+                            to={`/subscribers/${encodeURIComponent(one.subscriber.subscriberId)}`}
+                            className="hover:underline"
+                          >
+                            {[one.subscriber.firstName, one.subscriber.lastName].filter(Boolean).join(' ') ||
+                              one.subscriber.subscriberId}
+                          </EnvLink>
+                        </span>
+                        <span className="truncate text-ink-3 max-sm:hidden">{one.subscriber.email}</span>
+                        {mayChange && (
+                          <IconButton
+                            name="cross"
+                            label={`Remove ${one.subscriber.subscriberId}`}
+                            onClick={() => take.mutate(one.subscriber.subscriberId)}
+                          />
+                        )}
+                      </li>
+                    ))}
+                  </ul>
+                )
+              }
+            </Answered>
+          </section>
+        )}
+      </Answered>
+      {deleting && (
+        <ConfirmByTyping
+          title="Delete the topic"
+          word={topicKey}
+          action="Delete"
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate(undefined)}
+          onClose={() => setDeleting(false)}
+        >
+          Events for this topic will notify no one. The subscribers are not deleted.
+        </ConfirmByTyping>
+      )}
+    </Page>
+  )
+}

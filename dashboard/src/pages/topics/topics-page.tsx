@@ -1,0 +1,130 @@
+// Topics: named audiences, so that one event can address them all.
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, TextField } from '../../ui/controls.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+type Topic = Schemas['Topic']
+
+const columns: readonly Column<Topic>[] = [
+  { head: 'Name', cell: (one) => <span className="block truncate font-medium">{one.name || one.key}</span> },
+  {
+    head: 'Key',
+    from: 'sm',
+    cell: (one) => <span className="block truncate font-mono text-xs text-ink-2">{one.key}</span>,
+  },
+  {
+    head: 'Since',
+    right: true,
+    width: '120px',
+    cell: (one) => <span className="text-ink-2">{one.createdAt === undefined ? '' : <Time at={one.createdAt} />}</span>,
+  },
+]
+
+export function TopicsPage() {
+  const go = useGo()
+  const mayChange = useMayChange()
+  const [creating, setCreating] = useState(false)
+  const list = useAsk(['topics', 'list'], () =>
+    answerOf(client.GET('/v2/topics', { params: { query: { limit: 100 } } })),
+  )
+  return (
+    <Page
+      title="Topics"
+      count={list.data?.totalCount.toLocaleString('en')}
+      lead="Named groups of subscribers: an event for a topic notifies all of them."
+      actions={
+        mayChange && (
+          <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+            New topic
+          </Button>
+        )
+      }
+    >
+      <div className="card overflow-hidden">
+        <Answered of={list}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty
+                icon="topic"
+                title="No topics yet"
+                action={
+                  mayChange ? (
+                    <Button look="primary" onClick={() => setCreating(true)}>
+                      New topic
+                    </Button>
+                  ) : undefined
+                }
+              >
+                Such as “release-notes” or “project-7-watchers”. Add subscribers here or with the API.
+              </Empty>
+            ) : (
+              <Table
+                label="Topics"
+                rows={data}
+                columns={columns}
+                keyOf={({ key }) => key}
+                onOpen={({ key }) => go(`/topics/${encodeURIComponent(key)}`)}
+              />
+            )
+          }
+        </Answered>
+      </div>
+      {creating && <NewTopic onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+function NewTopic({ onClose }: { onClose: () => void }) {
+  const go = useGo()
+  const [key, setKey] = useState('')
+  const [name, setName] = useState('')
+  const create = useChange(
+    () =>
+      answerOf(
+        client.POST('/v2/topics', {
+          params: { query: { failIfExists: true } },
+          body: { key: key.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) },
+        }),
+      ),
+    {
+      touches: ['topics'],
+      says: 'The topic is created',
+      quiet: true,
+      onDone: () => go(`/topics/${encodeURIComponent(key.trim())}`),
+    },
+  )
+  return (
+    <Dialog
+      title="New topic"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Discard</Button>
+          <Button
+            look="primary"
+            busy={create.isPending}
+            disabled={key.trim() === ''}
+            onClick={() => create.mutate(undefined)}
+          >
+            Create
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
+        <TextField label="Key" hint="What events name it by." value={key} maxLength={100} autoFocus onText={setKey} />
+        <TextField label="Name" value={name} maxLength={100} onText={setName} />
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,191 @@
+// A workflow while it is edited: what can be changed of it, kept in this browser until it is saved.
+import type { Schemas } from '../../api.ts'
+
+type Workflow = Schemas['Workflow']
+export type Json = Record<string, unknown>
+
+export interface DraftStep {
+  readonly key: string
+  readonly _id?: string
+  readonly name: string
+  readonly active: boolean
+  readonly template: Json & { readonly type: string }
+  readonly metadata?: Json | undefined
+  readonly filters: readonly Json[]
+  /** What this editor has no form for, passed on as it is. */
+  readonly rest: Json
+}
+
+export interface Draft {
+  readonly name: string
+  readonly description: string
+  readonly active: boolean
+  readonly critical: boolean
+  readonly tags: readonly string[]
+  readonly steps: readonly DraftStep[]
+}
+
+const templateMembers = [
+  'type',
+  'contentType',
+  'subject',
+  'preheader',
+  'senderName',
+  'layoutId',
+  'title',
+  'from',
+  'replyTo',
+  'disableOutputSanitization',
+  'cta',
+  'actor',
+  'feedId',
+  'variables',
+  'data',
+  'name',
+  'content',
+  '_layoutId',
+  '_feedId',
+]
+const metadataMembers = [
+  'type',
+  'amount',
+  'unit',
+  'digestKey',
+  'backoff',
+  'backoffAmount',
+  'backoffUnit',
+  'updateMode',
+  'timed',
+  'cron',
+  'extendToSchedule',
+  'delayPath',
+  'dynamicKey',
+  'threshold',
+  'throttleKey',
+  'url',
+  'method',
+  'headers',
+  'timeoutMs',
+  'continueOnFailure',
+  'body',
+  'delayConditions',
+]
+const restMembers = ['shouldStopOnFail', 'skip', 'replyCallback', 'variants', 'uuid']
+
+function picked(from: object | null | undefined, names: readonly string[]): Json {
+  const given = (from ?? {}) as Json
+  return Object.fromEntries(
+    names.flatMap((name) => (given[name] === undefined || given[name] === null ? [] : [[name, given[name]]])),
+  )
+}
+
+let made = 0
+const newKey = (): string => {
+  made += 1
+  return `step-${made}-${Date.now()}`
+}
+
+export function draftOf(workflow: Workflow): Draft {
+  return {
+    name: workflow.name,
+    description: workflow.description ?? '',
+    active: workflow.active,
+    critical: workflow.critical,
+    tags: workflow.tags ?? [],
+    steps: workflow.steps.map((step) => ({
+      key: step._id ?? newKey(),
+      ...(step._id === undefined ? {} : { _id: step._id }),
+      name: step.name ?? '',
+      active: step.active ?? true,
+      template: picked(step.template, templateMembers) as DraftStep['template'],
+      ...(step.metadata == null ? {} : { metadata: picked(step.metadata, metadataMembers) }),
+      filters: (step.filters ?? []) as unknown as Json[],
+      rest: restOf(step),
+    })),
+  }
+}
+
+function restOf(step: object): Json {
+  const rest = picked(step, restMembers)
+  if (Array.isArray(rest.variants)) {
+    rest.variants = rest.variants.map((variant: Json) => ({
+      ...picked(variant, ['_id', 'name', 'active', 'filters']),
+      template: picked(variant.template as object, templateMembers),
+      ...(variant.metadata == null ? {} : { metadata: picked(variant.metadata as object, metadataMembers) }),
+    }))
+  }
+  return rest
+}
+
+/** As the API takes it. */
+export function bodyOf(draft: Draft): Json {
+  return {
+    name: draft.name,
+    description: draft.description === '' ? null : draft.description,
+    active: draft.active,
+    critical: draft.critical,
+    tags: draft.tags,
+    steps: draft.steps.map(({ key: _key, rest, metadata, ...step }) => ({
+      ...rest,
+      ...step,
+      ...(metadata === undefined ? {} : { metadata }),
+    })),
+  }
+}
+
+const firstContents: Readonly<Record<string, { template: Json; metadata?: Json }>> = {
+  in_app: { template: { content: 'Hello {{ subscriber.firstName }}' } },
+  email: {
+    template: {
+      contentType: 'editor',
+      subject: 'News for {{ subscriber.firstName }}',
+      content: [{ type: 'text', content: 'Hello {{ subscriber.firstName }},' }],
+    },
+  },
+  sms: { template: { content: 'Hello {{ subscriber.firstName }}' } },
+  push: { template: { title: 'News', content: 'Hello {{ subscriber.firstName }}' } },
+  chat: { template: { content: 'Hello {{ subscriber.firstName }}' } },
+  delay: { template: {}, metadata: { type: 'regular', amount: 1, unit: 'hours' } },
+  digest: { template: {}, metadata: { type: 'regular', amount: 10, unit: 'minutes' } },
+  throttle: { template: {}, metadata: { type: 'fixed', amount: 1, unit: 'hours', threshold: 1 } },
+  custom: { template: {}, metadata: { type: 'http', url: 'https://example.com/hook', method: 'POST' } },
+}
+export const addableTypes = Object.keys(firstContents)
+
+export function newStep(type: string, name: string): DraftStep {
+  const { template = {}, metadata } = firstContents[type] ?? {}
+  return {
+    key: newKey(),
+    name,
+    active: true,
+    template: { type, ...template },
+    ...(metadata === undefined ? {} : { metadata }),
+    filters: [],
+    rest: {},
+  }
+}
+
+export const copyOfStep = ({ _id, ...step }: DraftStep): DraftStep => {
+  const { uuid: _uuid, variants: _variants, ...rest } = step.rest
+  return { ...step, key: newKey(), name: `${step.name} copy`, rest }
+}
+
+interface Kept {
+  readonly draft: Draft
+  /** Of the workflow that the draft was made from. */
+  readonly updatedAt: string
+}
+
+const nameOf = (id: string): string => `posthorn-draft-${id}`
+
+export function keptDraft(id: string): Kept | undefined {
+  try {
+    const text = localStorage.getItem(nameOf(id))
+    return text === null ? undefined : (JSON.parse(text) as Kept)
+  } catch {
+    return undefined
+  }
+}
+
+export const keepDraft = (id: string, kept: Kept): void => localStorage.setItem(nameOf(id), JSON.stringify(kept))
+export const forgetDraft = (id: string): void => localStorage.removeItem(nameOf(id))

@@ -1,0 +1,204 @@
+// The workflow editor: the flow on the left, the chosen step in the middle, what would happen on the right.
+import { useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { EnvLink, useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, buttonClass, IconButton } from '../../ui/controls.tsx'
+import { Code, CopyText } from '../../ui/copy.tsx'
+import { ConfirmByTyping, Dialog } from '../../ui/dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Answered, Notice, useTitle } from '../../ui/page.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { quoted, serviceUrl } from '../activity/curl.ts'
+import type { Draft } from './draft.ts'
+import { bodyOf, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
+import { Flow } from './flow.tsx'
+import { GeneralForm } from './general-form.tsx'
+import { Preview } from './preview.tsx'
+import { StepForm } from './step-form.tsx'
+
+type Workflow = Schemas['Workflow']
+
+export function EditorPage() {
+  const { workflowId = '' } = useParams({ strict: false }) as { workflowId?: string }
+  const workflow = useAsk(['workflows', 'one', workflowId], () =>
+    answerOf(client.GET('/v1/workflows/{workflowId}', { params: { path: { workflowId } } })),
+  )
+  return <Answered of={workflow}>{(one) => <Editor key={one._id} workflow={one} />}</Answered>
+}
+
+function Editor({ workflow }: { workflow: Workflow }) {
+  useTitle(workflow.name)
+  const go = useGo()
+  const mayChange = useMayChange()
+  const base = draftOf(workflow)
+  const kept = keptDraft(workflow._id)
+  const [draft, setDraft] = useState<Draft>(kept?.draft ?? base)
+  const [madeFrom, setMadeFrom] = useState(kept?.updatedAt ?? workflow.updatedAt ?? '')
+  const [chosen, setChosen] = useState<string>(draft.steps[0]?.key ?? 'general')
+  const [panel, setPanel] = useState<'file' | 'delete'>()
+  const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
+  const isOvertaken = isChanged && madeFrom !== workflow.updatedAt
+  useEffect(() => {
+    if (isChanged) keepDraft(workflow._id, { draft, updatedAt: madeFrom })
+    else forgetDraft(workflow._id)
+  }, [workflow._id, draft, isChanged, madeFrom])
+  const params = { params: { path: { workflowId: workflow._id } } }
+  const save = useChange(
+    (next: Draft) => answerOf(client.PATCH('/v1/workflows/{workflowId}', { ...params, body: bodyOf(next) as never })),
+    {
+      touches: ['workflows'],
+      says: 'Saved. New events use this version; running notifications keep theirs.',
+      quiet: true,
+      onDone: (saved) => {
+        const one = saved as Workflow
+        forgetDraft(workflow._id)
+        const next = draftOf(one)
+        const place = draft.steps.findIndex(({ key }) => key === chosen)
+        setDraft(next)
+        setMadeFrom(one.updatedAt ?? '')
+        if (place >= 0) setChosen(next.steps[place]?.key ?? 'general')
+      },
+    },
+  )
+  const remove = useChange(() => answerOf(client.DELETE('/v1/workflows/{workflowId}', params)), {
+    touches: ['workflows'],
+    says: 'The workflow is deleted',
+    leaves: true,
+    onDone: () => go('/workflows'),
+  })
+  const discard = () => {
+    setDraft(base)
+    setMadeFrom(workflow.updatedAt ?? '')
+    if (chosen !== 'general') setChosen(base.steps[0]?.key ?? 'general')
+    save.reset()
+  }
+  const step = draft.steps.find(({ key }) => key === chosen)
+  const fields = save.error !== null && 'fields' in save.error ? (save.error.fields as Record<string, string>) : {}
+  return (
+    <div className="flex min-h-screen flex-col">
+      <header className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-3 sm:px-6">
+        <div className="min-w-0 flex-1">
+          <EnvLink to="/workflows" className="inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
+            <Icon name="left" size={10} /> Workflows
+          </EnvLink>
+          <div className="flex flex-wrap items-center gap-2">
+            <h1 className="text-lg font-semibold tracking-tight">{draft.name}</h1>
+            <Badge tone={workflow.active ? 'green' : 'grey'} icon={workflow.active ? 'check' : 'minus'}>
+              {workflow.active ? 'Live' : 'Off'}
+            </Badge>
+            {isChanged && <Badge tone="amber">Not saved</Badge>}
+            <CopyText text={workflow.triggers[0]?.identifier ?? workflow._id} whole />
+          </div>
+        </div>
+        <div className="flex flex-wrap items-center gap-2">
+          {isChanged && (
+            <Button look="quiet" onClick={discard}>
+              Discard
+            </Button>
+          )}
+          {mayChange && (
+            <>
+              <Button onClick={() => save.mutate({ ...draft, active: !draft.active })} busy={save.isPending}>
+                {draft.active ? 'Switch off' : 'Switch on'}
+              </Button>
+              <Button
+                look="primary"
+                icon="check"
+                disabled={!isChanged}
+                busy={save.isPending}
+                onClick={() => save.mutate(draft)}
+              >
+                Save
+              </Button>
+            </>
+          )}
+          <Menu
+            label="More"
+            button={<IconButton name="more" label="More" />}
+            items={[
+              { text: 'View as API call', icon: 'code', onSelect: () => setPanel('file') },
+              { text: 'Its activity', icon: 'activity', onSelect: () => go('/activity', { workflow: workflow._id }) },
+              ...(mayChange
+                ? ([
+                    'line',
+                    { text: 'Delete the workflow', icon: 'trash', danger: true, onSelect: () => setPanel('delete') },
+                  ] as const)
+                : []),
+            ]}
+          />
+        </div>
+      </header>
+      {(save.error !== null || isOvertaken) && (
+        <div className="flex flex-col gap-2 px-4 pt-3 sm:px-6">
+          {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
+          {isOvertaken && (
+            <Notice tone="warning">
+              Someone else saved this workflow while you were editing. Saving overwrites their change; discarding shows
+              it.
+            </Notice>
+          )}
+        </div>
+      )}
+      <div className="grid flex-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[230px_minmax(0,1fr)] xl:grid-cols-[210px_minmax(0,1fr)_minmax(320px,360px)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
+        <Flow
+          draft={draft}
+          chosen={chosen}
+          errors={fields}
+          mayChange={mayChange}
+          onChoose={setChosen}
+          onChange={setDraft}
+        />
+        <div className="card min-w-0">
+          {step === undefined ? (
+            <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
+          ) : (
+            <StepForm
+              key={step.key}
+              step={step}
+              place={draft.steps.indexOf(step)}
+              errors={fields}
+              mayChange={mayChange}
+              onChange={(next) =>
+                setDraft({ ...draft, steps: draft.steps.map((one) => (one.key === step.key ? next : one)) })
+              }
+            />
+          )}
+        </div>
+        <div className="min-w-0 max-xl:lg:col-span-2">
+          <Preview workflowId={workflow._id} firstStepId={workflow.steps[0]?._id} draft={draft} chosen={step} />
+        </div>
+      </div>
+      {panel === 'file' && (
+        <Dialog title="As API call" width="max-w-3xl" onClose={() => setPanel(undefined)}>
+          <Code
+            label="API call"
+            text={`curl -X PATCH ${serviceUrl}/v1/workflows/${workflow._id} \\\n  -H "Authorization: ApiKey $POSTHORN_KEY" \\\n  --json ${quoted(JSON.stringify(bodyOf(draft), undefined, 2))}`}
+          />
+          <p className="mt-3 text-ink-2">
+            As files: <code className="font-mono text-xs">npx posthorn workflows pull flows</code>
+          </p>
+          <EnvLink to="/activity" search={{ workflow: workflow._id }} className={buttonClass('plain', 'mt-3')}>
+            Its activity
+          </EnvLink>
+        </Dialog>
+      )}
+      {panel === 'delete' && (
+        <ConfirmByTyping
+          title="Delete the workflow"
+          word={workflow.triggers[0]?.identifier ?? workflow.name}
+          action="Delete"
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate(undefined)}
+          onClose={() => setPanel(undefined)}
+        >
+          It can no longer be triggered. Running notifications continue, and the activity is kept.
+        </ConfirmByTyping>
+      )}
+    </div>
+  )
+}

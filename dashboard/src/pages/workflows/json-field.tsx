@@ -1,0 +1,60 @@
+// A JSON object as text, folded away until it is needed; what cannot be read is said, and changes nothing.
+import { useState } from 'react'
+import { Field } from '../../ui/controls.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import type { Json } from './draft.ts'
+
+export function JsonField({
+  label,
+  value,
+  onValue,
+  open = false,
+  rows = 8,
+}: {
+  label: string
+  value: Json
+  onValue: (value: Json) => void
+  open?: boolean
+  rows?: number
+}) {
+  const written = JSON.stringify(value, undefined, 2)
+  const [text, setText] = useState<string>()
+  const [error, setError] = useState<string>()
+  const change = (next: string) => {
+    setText(next)
+    try {
+      const parsed: unknown = JSON.parse(next === '' ? '{}' : next)
+      if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+        throw new Error('An object in braces is needed')
+      setError(undefined)
+      onValue(parsed as Json)
+    } catch (fault) {
+      setError((fault as Error).message)
+    }
+  }
+  const field = (
+    <Field label={label} error={error}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          rows={rows}
+          spellCheck={false}
+          className="field font-mono text-xs"
+          value={text ?? written}
+          onChange={(event) => change(event.target.value)}
+          onBlur={() => error === undefined && setText(undefined)}
+        />
+      )}
+    </Field>
+  )
+  if (open) return field
+  return (
+    <details className="group">
+      <summary className="inline-flex cursor-pointer list-none items-center gap-1 text-xs text-ink-2 hover:text-ink">
+        <Icon name="right" size={10} className="transition-transform group-open:rotate-90" />
+        {label}
+      </summary>
+      <div className="mt-2">{field}</div>
+    </details>
+  )
+}

@@ -1,0 +1,209 @@
+// What would happen: the workflow as it stands in the editor, simulated for a person and a payload, without sending anything.
+import { useEffect, useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { EnvLink } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, TextField } from '../../ui/controls.tsx'
+import { Icon, iconOfStep } from '../../ui/icons.tsx'
+import { Bubble, MessageFrame } from '../../ui/message-frame.tsx'
+import { Loading, Notice, Section } from '../../ui/page.tsx'
+import type { Tone } from '../../ui/status.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { duration, exactTime } from '../../ui/time.tsx'
+import { textOfContent } from '../activity/sent-messages.tsx'
+import type { Draft, DraftStep, Json } from './draft.ts'
+import { bodyOf } from './draft.ts'
+import { JsonField } from './json-field.tsx'
+
+const settleMs = 400
+
+function useSettled<Value>(value: Value): Value {
+  const [settled, setSettled] = useState(value)
+  const text = JSON.stringify(value)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by what it holds
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), settleMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+export function Preview({
+  workflowId,
+  firstStepId,
+  draft,
+  chosen,
+}: {
+  workflowId: string
+  firstStepId: string | undefined
+  draft: Draft
+  chosen: DraftStep | undefined
+}) {
+  const mayChange = useMayChange()
+  const [subscriberId, setSubscriberId] = useState('')
+  const [payload, setPayload] = useState<Json>()
+  const example = useAsk(
+    ['workflows', 'example', workflowId],
+    async () => {
+      const answer = await answerOf(
+        client.POST('/v1/workflows/{workflowId}/steps/{stepId}/preview', {
+          params: { path: { workflowId, stepId: firstStepId ?? '' } },
+          body: {},
+        }),
+      )
+      return (answer.previewPayloadExample.payload ?? {}) as Json
+    },
+    { enabled: firstStepId !== undefined },
+  )
+  const sample = payload ?? example.data ?? {}
+  const to =
+    subscriberId.trim() === ''
+      ? {
+          subscriberId: 'preview-person',
+          firstName: 'Ada',
+          lastName: 'Lovelace',
+          email: 'ada@example.com',
+          phone: '+4915112345678',
+        }
+      : subscriberId.trim()
+  const asked = useSettled({ workflow: { ...bodyOf(draft), active: true }, to, payload: sample })
+  const simulation = useAsk(
+    ['simulate', { asked }],
+    () => answerOf(client.POST('/v1/events/simulate', { body: asked as never })),
+    { keeps: true, enabled: firstStepId === undefined || example.isFetched },
+  )
+  const send = useChange(
+    () =>
+      answerOf(
+        client.POST('/v1/workflows/{workflowId}/test', {
+          params: { path: { workflowId } },
+          body: { to, payload: sample, skipDelays: true } as never,
+        }),
+      ),
+    { touches: ['activity', 'outbox'], says: 'The saved version was sent as a test; it is in the activity' },
+  )
+  const steps = simulation.data?.recipients?.[0]?.steps ?? []
+  return (
+    <Section
+      title="What would happen"
+      actions={
+        mayChange && (
+          <Button icon="send" busy={send.isPending} onClick={() => send.mutate(undefined)}>
+            Send a test
+          </Button>
+        )
+      }
+    >
+      <div className="flex flex-col gap-4 p-4">
+        <TextField
+          label="For"
+          placeholder="Ada Lovelace, made up; or a subscriber id"
+          value={subscriberId}
+          onText={setSubscriberId}
+        />
+        <JsonField label="With the payload" value={sample} onValue={setPayload} />
+        {simulation.error !== null && <Notice tone="error">{simulation.error.message}</Notice>}
+        {simulation.data?.error !== undefined && simulation.data.error.length > 0 && (
+          <Notice tone="error">{simulation.data.error.join(' ')}</Notice>
+        )}
+        {simulation.data === undefined && simulation.error === null && <Loading rows={4} />}
+        <ol className="flex flex-col gap-4" aria-live="polite">
+          {steps.map((step, index) => (
+            <SimulatedStep
+              key={step.stepId}
+              step={step}
+              startedAt={simulation.data?.at ?? ''}
+              isChosen={chosen === undefined || draft.steps[index]?.key === chosen.key}
+            />
+          ))}
+        </ol>
+        {simulation.data?.assumptions?.map((sentence) => (
+          <p key={sentence} className="text-xs text-ink-3">
+            {sentence}
+          </p>
+        ))}
+        <EnvLink to="/activity" search={{ workflow: workflowId }} className="link text-xs">
+          What it did so far
+        </EnvLink>
+      </div>
+    </Section>
+  )
+}
+
+const outcomes: Readonly<Record<string, readonly [Tone, string]>> = {
+  run: ['green', 'Would run'],
+  wait: ['amber', 'Would wait'],
+  skip: ['grey', 'Skipped'],
+  fail: ['red', 'Would fail'],
+  merge: ['grey', 'Merged'],
+  cancel: ['grey', 'Cancelled'],
+  inactive: ['grey', 'Off'],
+}
+
+function SimulatedStep({
+  step,
+  startedAt,
+  isChosen,
+}: {
+  step: Schemas['SimulatedStep']
+  startedAt: string
+  isChosen: boolean
+}) {
+  const [tone, word] = outcomes[step.outcome] ?? ['grey', step.outcome]
+  const afterMs = step.beginsAt === undefined ? 0 : new Date(step.beginsAt).getTime() - new Date(startedAt).getTime()
+  return (
+    <li className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <Icon name={iconOfStep(step.type)} className="text-ink-2" />
+        <span className="font-medium">{step.name}</span>
+        <Badge tone={tone}>{word}</Badge>
+        {afterMs >= 1_000 && (
+          <span
+            className="text-xs text-ink-3"
+            title={step.beginsAt === undefined ? undefined : exactTime(step.beginsAt)}
+          >
+            after {duration(afterMs)}
+          </span>
+        )}
+      </div>
+      <p className="text-ink-2">{step.sentence}</p>
+      {isChosen &&
+        step.messages?.map((message) => (
+          <SimulatedMessage
+            key={`${message.channel}${message.integration?.identifier ?? ''}${message.email ?? message.phone ?? ''}`}
+            message={message}
+          />
+        ))}
+    </li>
+  )
+}
+
+function SimulatedMessage({ message }: { message: Schemas['SimulatedMessage'] }) {
+  const envelope = (message.envelope ?? {}) as { html?: string; text?: string }
+  const html =
+    envelope.html ?? (message.channel === 'email' && typeof message.content === 'string' ? message.content : undefined)
+  if (message.errorText !== undefined) return <Notice tone="error">{message.errorText}</Notice>
+  if (message.channel !== 'email')
+    return (
+      <Bubble
+        channel={message.channel}
+        title={message.title ?? message.subject}
+        content={textOfContent(message.content)}
+      />
+    )
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="rounded-md border border-line px-3 py-2">
+        <span className="text-ink-3">Subject </span>
+        <span className="font-medium">{message.subject}</span>
+      </p>
+      {html === undefined ? (
+        <Bubble channel="email" content={textOfContent(message.content)} />
+      ) : (
+        <MessageFrame html={html} images={false} title={message.subject ?? 'E-mail'} height="h-[340px]" />
+      )}
+    </div>
+  )
+}

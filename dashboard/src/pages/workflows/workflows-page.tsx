@@ -1,0 +1,257 @@
+// Workflows: what happens when something is triggered; with how much each was used, and how well it went.
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, TextField } from '../../ui/controls.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
+import { Badge } from '../../ui/status.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+type Workflow = Schemas['Workflow']
+interface Row {
+  readonly workflow: Workflow
+  readonly notifications: number
+  readonly failed: number
+}
+
+const weekMs = 7 * 86_400_000
+
+const columns: readonly Column<Row>[] = [
+  {
+    head: 'Workflow',
+    cell: ({ workflow }) => (
+      <span className="block min-w-0">
+        <span className="block truncate font-medium">{workflow.name}</span>
+        <span className="block truncate font-mono text-xs text-ink-3">{workflow.triggers[0]?.identifier}</span>
+      </span>
+    ),
+  },
+  {
+    head: 'Steps',
+    from: 'md',
+    cell: ({ workflow }) => (
+      <span className="flex gap-1.5 text-ink-2">
+        {workflow.steps.map((step) => (
+          <span key={step._id} title={nameOfStep(step.template?.type ?? '')}>
+            <Icon name={iconOfStep(step.template?.type ?? '')} size={15} />
+            <span className="sr-only">{nameOfStep(step.template?.type ?? '')}</span>
+          </span>
+        ))}
+      </span>
+    ),
+  },
+  {
+    head: 'State',
+    width: '90px',
+    cell: ({ workflow }) =>
+      workflow.active ? (
+        <Badge tone="green" icon="check">
+          Live
+        </Badge>
+      ) : (
+        <Badge tone="grey" icon="minus">
+          Off
+        </Badge>
+      ),
+  },
+  {
+    head: 'Last 7 days',
+    from: 'sm',
+    right: true,
+    width: '110px',
+    cell: ({ notifications }) => notifications.toLocaleString('en'),
+  },
+  {
+    head: 'Failed',
+    from: 'lg',
+    right: true,
+    width: '80px',
+    cell: ({ failed }) => <span className={failed > 0 ? 'text-red' : 'text-ink-3'}>{failed.toLocaleString('en')}</span>,
+  },
+  {
+    head: 'Changed',
+    from: 'lg',
+    right: true,
+    width: '110px',
+    cell: ({ workflow }) => (
+      <span className="text-ink-2">
+        <Time at={workflow.updatedAt ?? workflow.createdAt ?? ''} />
+      </span>
+    ),
+  },
+]
+
+export function WorkflowsPage() {
+  const { q = '' } = useSearch({ strict: false }) as { q?: string }
+  const go = useGo()
+  const mayChange = useMayChange()
+  const [creating, setCreating] = useState(false)
+  const [text, setText] = useState(q)
+  const list = useAsk(
+    ['workflows', 'list', q],
+    async () => {
+      const from = new Date(Date.now() - weekMs).toISOString()
+      const [page, used, ended] = await Promise.all([
+        answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100, ...(q === '' ? {} : { query: q }) } } })),
+        answerOf(
+          client.GET('/v1/counts', { params: { query: { measure: 'notifications', groupBy: ['workflow'], from } } }),
+        ),
+        answerOf(
+          client.GET('/v1/counts', {
+            params: { query: { measure: 'endings', groupBy: ['workflow'], outcome: ['failed'], from } },
+          }),
+        ),
+      ])
+      const totalOf = (counts: Schemas['Counts'], id: string) =>
+        counts.series.find(({ workflow }) => workflow?._id === id)?.total ?? 0
+      const rows = page.data.map((workflow) => ({
+        workflow,
+        notifications: totalOf(used, workflow._id),
+        failed: totalOf(ended, workflow._id),
+      }))
+      return { rows, total: page.totalCount ?? rows.length }
+    },
+    { keeps: true },
+  )
+  return (
+    <Page
+      title="Workflows"
+      count={list.data?.total.toLocaleString('en')}
+      lead="What happens when something is triggered, step by step."
+      actions={
+        mayChange && (
+          <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+            New workflow
+          </Button>
+        )
+      }
+    >
+      <form
+        className="relative sm:max-w-sm"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go('/workflows', { q: text.trim() })
+        }}
+      >
+        <Icon name="search" size={14} className="absolute top-2.5 left-2.5 text-ink-3" />
+        <input
+          aria-label="Search workflows"
+          placeholder="Name or identifier"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="field pl-8"
+        />
+      </form>
+      <div className="card overflow-hidden">
+        <Answered of={list}>
+          {({ rows }) =>
+            rows.length === 0 ? (
+              q === '' ? (
+                <Empty
+                  icon="workflow"
+                  title="There is no workflow yet"
+                  action={
+                    mayChange ? (
+                      <Button look="primary" onClick={() => setCreating(true)}>
+                        New workflow
+                      </Button>
+                    ) : undefined
+                  }
+                >
+                  A workflow says who is notified of what, on which channel, when, and in which words.
+                </Empty>
+              ) : (
+                <Empty
+                  icon="search"
+                  title="No workflow fits"
+                  action={
+                    <Button
+                      onClick={() => {
+                        setText('')
+                        go('/workflows')
+                      }}
+                    >
+                      Show all
+                    </Button>
+                  }
+                />
+              )
+            ) : (
+              <Table
+                label="Workflows"
+                rows={rows}
+                columns={columns}
+                keyOf={({ workflow }) => workflow._id}
+                onOpen={({ workflow }) => go(`/workflows/${workflow._id}`)}
+              />
+            )
+          }
+        </Answered>
+      </div>
+      {creating && <NewWorkflow onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+function NewWorkflow({ onClose }: { onClose: () => void }) {
+  const go = useGo()
+  const [name, setName] = useState('')
+  const create = useChange(
+    () =>
+      answerOf(
+        client.POST('/v1/workflows', {
+          body: {
+            name: name.trim(),
+            active: false,
+            steps: [{ name: 'In-app', template: { type: 'in_app', content: 'Hello {{ subscriber.firstName }}' } }],
+          } as never,
+        }),
+      ),
+    { touches: ['workflows'], quiet: true, onDone: (made) => go(`/workflows/${(made as Workflow)._id}`) },
+  )
+  return (
+    <Dialog
+      title="New workflow"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Discard</Button>
+          <Button
+            look="primary"
+            busy={create.isPending}
+            disabled={name.trim() === ''}
+            onClick={() => create.mutate(undefined)}
+          >
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (name.trim() !== '') create.mutate(undefined)
+        }}
+      >
+        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
+        <TextField
+          label="Name"
+          hint="Such as “Order shipped”. Triggers name it by an identifier made from it."
+          value={name}
+          maxLength={255}
+          autoFocus
+          onText={setName}
+        />
+      </form>
+    </Dialog>
+  )
+}

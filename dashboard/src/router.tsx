@@ -1,0 +1,79 @@
+// The addresses of the dashboard. Each page is loaded when it is first opened.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { basePath } from './api.ts'
+import { EnvironmentFrame } from './shell/environment-frame.tsx'
+import { FirstPage } from './shell/first-page.tsx'
+import { NotFound } from './shell/not-found.tsx'
+import { PageFault } from './shell/page-fault.tsx'
+import { SignInPage } from './shell/sign-in.tsx'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const environment = createRoute({ getParentRoute: () => root, path: '/$environment', component: EnvironmentFrame })
+
+// biome-ignore lint/suspicious/noExplicitAny: a page module exports components by name
+type Module = () => Promise<any>
+const page = (path: string, load: Module, name: string) =>
+  createRoute({
+    getParentRoute: () => environment,
+    path,
+    component: lazyRouteComponent(load, name),
+    errorComponent: PageFault,
+  })
+
+const workflows = () => import('./pages/workflows/workflows-page.tsx')
+const subscribers = () => import('./pages/subscribers/subscribers-page.tsx')
+const settings = () => import('./pages/settings/settings-page.tsx')
+
+const tree = root.addChildren([
+  createRoute({ getParentRoute: () => root, path: '/', component: FirstPage }),
+  createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage }),
+  environment.addChildren([
+    page('/', () => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
+    page('/start', () => import('./pages/start/start-page.tsx'), 'StartPage'),
+    page('/activity', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
+    page('/activity/$notificationId', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
+    page('/workflows', workflows, 'WorkflowsPage'),
+    page('/workflows/$workflowId', () => import('./pages/workflows/editor-page.tsx'), 'EditorPage'),
+    page('/subscribers', subscribers, 'SubscribersPage'),
+    page('/subscribers/$subscriberId', () => import('./pages/subscribers/subscriber-page.tsx'), 'SubscriberPage'),
+    page('/topics', () => import('./pages/topics/topics-page.tsx'), 'TopicsPage'),
+    page('/topics/$topicKey', () => import('./pages/topics/topic-page.tsx'), 'TopicPage'),
+    page('/integrations', () => import('./pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
+    page(
+      '/integrations/new/$providerId',
+      () => import('./pages/integrations/integration-form.tsx'),
+      'NewIntegrationPage',
+    ),
+    page('/integrations/$integrationId', () => import('./pages/integrations/integration-form.tsx'), 'IntegrationPage'),
+    page('/outbox', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
+    page('/outbox/$messageId', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
+    page('/layouts', () => import('./pages/layouts/layouts-page.tsx'), 'LayoutsPage'),
+    page('/layouts/$layoutId', () => import('./pages/layouts/layout-page.tsx'), 'LayoutPage'),
+    page('/translations', () => import('./pages/translations/translations-page.tsx'), 'TranslationsPage'),
+    page('/settings', settings, 'KeysPage'),
+    page('/settings/audit', settings, 'AuditPage'),
+    page('/settings/suppressions', settings, 'SuppressionsPage'),
+    page('/settings/health', settings, 'HealthPage'),
+  ]),
+])
+
+/** Values stand in addresses as they are: no quotes, no JSON. */
+const search = {
+  parseSearch: (text: string) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (values: Record<string, unknown>) => {
+    const text = new URLSearchParams(
+      Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    ).toString()
+    return text === '' ? '' : `?${text}`
+  },
+}
+
+export const createDashboardRouter = () =>
+  createRouter({
+    routeTree: tree,
+    basepath: basePath,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultNotFoundComponent: NotFound,
+    ...search,
+  })

@@ -1,0 +1,103 @@
+// The frame of every page of an environment: its colour over the whole width, navigation, search, account.
+import { useQuery } from '@tanstack/react-query'
+import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { answerOf, callWithSessionOf, client } from '../api.ts'
+import type { Environment } from '../session.tsx'
+import { colourOf, EnvironmentContext, slugOf, useSessions } from '../session.tsx'
+import { IconButton } from '../ui/controls.tsx'
+import { Icon, Logo } from '../ui/icons.tsx'
+import { Failed } from '../ui/page.tsx'
+import { CommandPalette } from './command-palette.tsx'
+import { Navigation } from './navigation.tsx'
+
+const lines = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
+
+export function EnvironmentFrame() {
+  const { environment: slug = '' } = useParams({ strict: false }) as { environment?: string }
+  const sessions = useSessions()
+  if (sessions.data === undefined) {
+    return sessions.error === null ? null : <Failed error={sessions.error} retry={() => void sessions.refetch()} />
+  }
+  const session = sessions.data.find((one) => slugOf(one.environment.name) === slug)
+  if (session === undefined) return <ToSignIn />
+  const { _id: id, name } = session.environment
+  callWithSessionOf(id)
+  return (
+    <EnvironmentContext value={{ id, name, slug, session }}>
+      <Frame key={id} environment={{ id, name, slug, session }} />
+    </EnvironmentContext>
+  )
+}
+
+/** Once, from where one was: while the move is on its way, the address is another already. */
+function ToSignIn() {
+  const navigate = useNavigate()
+  const { pathname, searchStr } = useLocation()
+  const [to] = useState(`${pathname}${searchStr}`)
+  useEffect(() => {
+    void navigate({ to: '/sign-in', search: { to }, replace: true })
+  }, [navigate, to])
+  return null
+}
+
+function Frame({ environment }: { environment: Environment }) {
+  const [menu, setMenu] = useState(false)
+  const [palette, setPalette] = useState(false)
+  const { pathname } = useLocation()
+  const environments = useQuery({
+    queryKey: [environment.id, 'environments'],
+    queryFn: () => answerOf(client.GET('/v1/environments')),
+    staleTime: 300_000,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow screen closes with every move
+  useEffect(() => setMenu(false), [pathname])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        setPalette((open) => !open)
+      }
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  const navigation = (
+    <Navigation environment={environment} environments={environments.data ?? []} onSearch={() => setPalette(true)} />
+  )
+  return (
+    <div className="min-h-screen">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-bg focus:p-2">
+        Skip to the content
+      </a>
+      <div className={`fixed inset-x-0 top-0 z-40 h-[3px] ${lines[colourOf(environment.name)]}`} />
+      <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-bg px-3 pt-[3px] lg:hidden">
+        <IconButton name="menu" label="Open the navigation" aria-expanded={menu} onClick={() => setMenu(true)} />
+        <span className="flex items-center gap-2 font-semibold">
+          <Logo size={18} /> {environment.name}
+        </span>
+        <IconButton name="search" label="Search and commands" onClick={() => setPalette(true)} />
+      </header>
+      <aside className="fixed inset-y-0 left-0 z-20 hidden w-[224px] border-r border-line bg-bg-2 pt-[3px] lg:block">
+        {navigation}
+      </aside>
+      {menu && (
+        <div className="fixed inset-0 z-40 flex lg:hidden">
+          <div className="w-[264px] max-w-[85vw] border-r border-line bg-bg-2 pt-[3px]">{navigation}</div>
+          <button
+            type="button"
+            aria-label="Close the navigation"
+            className="flex flex-1 items-start bg-black/40 p-3 text-white"
+            onClick={() => setMenu(false)}
+          >
+            <Icon name="cross" size={20} />
+          </button>
+        </div>
+      )}
+      <main id="content" tabIndex={-1} className="outline-none lg:pl-[224px] lg:pt-[3px]">
+        <Outlet />
+      </main>
+      {palette && <CommandPalette environments={environments.data ?? []} onClose={() => setPalette(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,195 @@
+// The navigation: the environment at its top, pages by what one comes for, the account at its foot.
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { basePath } from '../api.ts'
+import type { Environment, EnvironmentInfo } from '../session.tsx'
+import { colourOf, sessionsKey, signOut, slugOf, useSessions } from '../session.tsx'
+import type { Theme } from '../theme.ts'
+import { chooseTheme, chosenTheme } from '../theme.ts'
+import type { IconName } from '../ui/icons.tsx'
+import { Icon, Logo } from '../ui/icons.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { sayError } from '../ui/toast.tsx'
+
+export interface Place {
+  readonly to: string
+  readonly text: string
+  readonly icon: IconName
+  readonly words?: string
+}
+
+export const places: readonly { readonly title?: string; readonly places: readonly Place[] }[] = [
+  {
+    places: [
+      { to: '/start', text: 'Start', icon: 'start', words: 'first notification try snippets' },
+      { to: '', text: 'Overview', icon: 'overview', words: 'counts charts attention' },
+      { to: '/activity', text: 'Activity', icon: 'activity', words: 'notifications why log' },
+    ],
+  },
+  {
+    title: 'Content',
+    places: [
+      { to: '/workflows', text: 'Workflows', icon: 'workflow', words: 'editor steps templates' },
+      { to: '/layouts', text: 'Layouts', icon: 'layout', words: 'e-mail frame' },
+      { to: '/translations', text: 'Translations', icon: 'language', words: 'locales texts' },
+    ],
+  },
+  {
+    title: 'People',
+    places: [
+      { to: '/subscribers', text: 'Subscribers', icon: 'people', words: 'persons users' },
+      { to: '/topics', text: 'Topics', icon: 'topic', words: 'groups audiences' },
+    ],
+  },
+  {
+    title: 'Channels',
+    places: [
+      { to: '/integrations', text: 'Integrations', icon: 'plug', words: 'providers accounts' },
+      { to: '/outbox', text: 'Outbox', icon: 'outbox', words: 'captured mail' },
+    ],
+  },
+  { places: [{ to: '/settings', text: 'Settings', icon: 'settings', words: 'api keys audit suppressions health' }] },
+]
+
+const dots = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
+
+export function Navigation({
+  environment,
+  environments,
+  onSearch,
+}: {
+  environment: Environment
+  environments: readonly EnvironmentInfo[]
+  onSearch: () => void
+}) {
+  return (
+    <div className="flex h-full flex-col gap-3 overflow-y-auto p-3">
+      <EnvironmentSwitch environment={environment} environments={environments} />
+      <button
+        type="button"
+        onClick={onSearch}
+        className="flex h-8 items-center gap-2 rounded-md border border-line bg-bg px-2 text-ink-2 hover:border-line-2"
+      >
+        <Icon name="search" size={14} />
+        <span className="flex-1 text-left">Search</span>
+        <kbd className="rounded border border-line px-1 font-mono text-[11px] text-ink-3">Ctrl K</kbd>
+      </button>
+      <nav aria-label="Pages" className="flex flex-1 flex-col gap-4">
+        {places.map(({ title, places: group }) => (
+          <div key={group[0]?.to} className="flex flex-col gap-px">
+            {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</p>}
+            {group.map(({ to, text, icon }) => (
+              <Link
+                key={to}
+                to={`/${environment.slug}${to}`}
+                activeOptions={{ exact: to === '', includeSearch: false }}
+                className="flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-bg-3 hover:text-ink data-[status=active]:bg-bg-3 data-[status=active]:font-medium data-[status=active]:text-ink"
+              >
+                <Icon name={icon} />
+                {text}
+              </Link>
+            ))}
+          </div>
+        ))}
+      </nav>
+      <Account environment={environment} />
+    </div>
+  )
+}
+
+function EnvironmentSwitch({
+  environment,
+  environments,
+}: {
+  environment: Environment
+  environments: readonly EnvironmentInfo[]
+}) {
+  const navigate = useNavigate()
+  const sessions = useSessions()
+  const items = environments.map(({ _id, name }) => {
+    const isOpen = sessions.data?.some((one) => one.environment._id === _id) === true
+    return {
+      text: name,
+      icon: (_id === environment.id ? 'check' : isOpen ? 'right' : 'key') as IconName,
+      ...(isOpen ? {} : { hint: 'Sign in with an API key' }),
+      onSelect: () =>
+        void navigate(
+          isOpen
+            ? { to: `/${slugOf(name)}` }
+            : { to: '/sign-in', search: { environment: name, to: `/${slugOf(name)}` } },
+        ),
+    }
+  })
+  return (
+    <Menu
+      label="Environments"
+      items={items}
+      button={
+        <button type="button" className="flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-bg-3">
+          <Logo size={22} />
+          <span className="min-w-0 flex-1">
+            <span className="block text-xs text-ink-3">Posthorn</span>
+            <span className="flex items-center gap-1.5 font-semibold">
+              <span className="truncate">{environment.name}</span>
+              <span className={`size-2 shrink-0 rounded-full ${dots[colourOf(environment.name)]}`} />
+              <span className="sr-only">environment, switch</span>
+            </span>
+          </span>
+          <Icon name="down" size={12} />
+        </button>
+      }
+    />
+  )
+}
+
+const themes: readonly (readonly [Theme, string, IconName])[] = [
+  ['system', 'Theme of the system', 'layout'],
+  ['light', 'Light', 'sun'],
+  ['dark', 'Dark', 'moon'],
+]
+
+function Account({ environment }: { environment: Environment }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [theme, setTheme] = useState(chosenTheme)
+  const leave = () =>
+    signOut().then(() => {
+      queries.clear()
+      void queries.invalidateQueries({ queryKey: sessionsKey })
+      void navigate({ to: '/sign-in' })
+    }, sayError)
+  return (
+    <Menu
+      label="Account"
+      items={[
+        ...themes.map(([value, text, icon]) => ({
+          text,
+          icon: value === theme ? ('check' as const) : icon,
+          onSelect: () => {
+            chooseTheme(value)
+            setTheme(value)
+          },
+        })),
+        'line',
+        { text: 'API reference', icon: 'code', onSelect: () => window.open(`${basePath}docs`, '_blank', 'noopener') },
+        { text: 'Sign out', icon: 'out', onSelect: () => void leave() },
+      ]}
+      button={
+        <button type="button" className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3">
+          <Icon name="key" />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate text-sm">{environment.session.keyName}</span>
+            <span className="block text-xs text-ink-3">
+              {environment.session.scopes.includes('full')
+                ? 'May change everything'
+                : `Scope: ${environment.session.scopes.join(', ')}`}
+            </span>
+          </span>
+          <span className="sr-only">Account and theme</span>
+          <Icon name="more" size={14} />
+        </button>
+      }
+    />
+  )
+}

@@ -1,0 +1,53 @@
+// Times: relative in lists, exact with the zone on hover.
+import { useEffect, useState } from 'react'
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const exact = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'long',
+})
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+
+export const exactTime = (at: string | number | Date): string => exact.format(new Date(at))
+export const clockTime = (at: string | number | Date): string => clock.format(new Date(at))
+export const dayTime = (at: string | number | Date): string => day.format(new Date(at))
+
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+]
+
+export function relativeTime(at: string, now: number): string {
+  const ms = new Date(at).getTime() - now
+  if (Math.abs(ms) > 7 * 86_400_000) return day.format(new Date(at))
+  if (Math.abs(ms) < 5_000) return 'just now'
+  const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one) ?? ['second', 1_000]
+  return relative.format(Math.round(ms / size), unit)
+}
+
+const tickMs = 10_000
+
+export function Time({ at }: { at: string }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), tickMs)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap">
+      {relativeTime(at, now)}
+    </time>
+  )
+}
+
+/** How long something took, in the largest unit that says it. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`
+  if (ms < 172_800_000) return `${(ms / 3_600_000).toFixed(1)} h`
+  return `${Math.round(ms / 86_400_000)} days`
+}

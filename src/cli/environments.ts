@@ -1,0 +1,100 @@
+// posthorn environments: lists, creates, renames and deletes environments.
+import { parseArgs } from 'node:util'
+import type { Environment } from '../domain/environment.ts'
+import type { Store } from '../main/store.ts'
+import { createEnvironment, deleteEnvironment, renameEnvironment } from '../manage/operate/environment-life.ts'
+import { listDeletions } from '../store/operate/environment-deletions.ts'
+import { listEnvironments } from '../store/operate/installation.ts'
+import { commandAuthor } from './author.ts'
+import type { Command, Terminal } from './command.ts'
+import { UsageError } from './command.ts'
+import { visible } from './terminal/visible-text.ts'
+import { environmentNamed, withStore } from './with-store.ts'
+
+export const environmentsCommand: Command = {
+  name: 'environments',
+  usage: [
+    'environments list',
+    'environments create NAME',
+    'environments rename NAME NEW-NAME',
+    'environments delete NAME [--confirm NAME]',
+  ],
+  run: async (terminal, args) => {
+    const { values, positionals } = readArguments(args)
+    const [action, name, newName, ...more] = positionals
+    const given = [name, newName].filter((one) => one !== undefined).length
+    if (action === undefined || more.length > 0 || wanted[action] !== given) throw usage()
+    await withStore(terminal, async (store) => {
+      if (action === 'list') return list(terminal, store)
+      if (action === 'create') return create(terminal, store, name ?? '')
+      const environment = await environmentNamed(store, name ?? '')
+      if (action === 'rename') return rename(terminal, store, environment, newName ?? '')
+      return remove(terminal, store, environment, values.confirm)
+    })
+  },
+}
+
+/** How many names each takes. */
+const wanted: Readonly<Record<string, number>> = { list: 0, create: 1, rename: 2, delete: 1 }
+
+const usage = () =>
+  new UsageError(`Usage:\n${environmentsCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
+
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: { confirm: { type: 'string' } } })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+const call = () => ({ author: commandAuthor(), idempotency: undefined })
+
+async function list({ print }: Terminal, { db }: Store): Promise<void> {
+  const environments = await listEnvironments(db)
+  for (const { id, name } of environments) print(`${id}  ${visible(name)}`)
+  const [first] = environments
+  for (const deletion of first === undefined ? [] : await listDeletions(db, first)) {
+    const rows = Object.values(deletion.removed).reduce((sum, count) => sum + count, 0)
+    const state = deletion.completedAt === null ? `being erased (${deletion.phase})` : `erased ${deletion.completedAt}`
+    print(`${deletion.environmentId}  ${visible(deletion.name)}  ${state}, ${rows} rows removed`)
+  }
+}
+
+async function create({ print }: Terminal, { db, world }: Store, name: string): Promise<void> {
+  const [first] = await listEnvironments(db)
+  if (first === undefined) throw new Error('The environments are missing')
+  if (!/^\S(.{0,98}\S)?$/u.test(name)) throw new UsageError('The name must have 1 to 100 characters')
+  const { body } = await createEnvironment(db, world, first, { ...call(), name, parentId: undefined, color: undefined })
+  print(body.apiKeys[0]?.key ?? '')
+  print(`It opens ${visible(name)} (${body._id}), may do everything there, and is shown only this once.`)
+}
+
+async function rename(
+  { print }: Terminal,
+  { db, world }: Store,
+  environment: Environment,
+  name: string,
+): Promise<void> {
+  if (!/^\S(.{0,98}\S)?$/u.test(name)) throw new UsageError('The name must have 1 to 100 characters')
+  await renameEnvironment(db, world, environment, { ...call(), id: environment.id, name, color: undefined })
+  print(`${visible(environment.name)} is now called ${visible(name)}.`)
+}
+
+/** The name is typed again, by whoever sits there or with the command. */
+async function remove(
+  { print, ask }: Terminal,
+  { db, world }: Store,
+  environment: Environment,
+  confirmed: string | undefined,
+): Promise<void> {
+  const question = `Everything in ${visible(environment.name)} is erased and cannot be brought back. Type its name to go on: `
+  const confirm = confirmed ?? (await ask?.(question))?.trim()
+  if (confirm !== environment.name) {
+    throw new UsageError('Nothing was deleted: repeat the name of the environment, or give it with --confirm')
+  }
+  await deleteEnvironment(db, world, environment, { ...call(), id: environment.id, confirm })
+  print(
+    `${visible(environment.name)} is closed. A running service erases it; \`posthorn environments list\` shows how far it is.`,
+  )
+}

@@ -1,0 +1,105 @@
+// News of the activity for those who follow it: counts as server-sent events, from one query per second.
+import type { Db } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { Problem } from '../../domain/problem.ts'
+import type { World } from '../../world/world.ts'
+
+const lookEveryMs = 1_000
+/** Then the stream ends and the client requests it again, so that a revoked key or session is noticed. */
+const followedMs = 60_000
+/** Proxies close idle connections. */
+const silenceMsMax = 15_000
+/** Counting stops there. */
+const newsMax = 1_000
+/** The latest steps. Changes of older ones, such as after a long delay, are not reported. */
+const stepsLookedAt = 200
+/** Each keeps a connection open and queries once per second. */
+export const followersMax = 100
+
+interface News {
+  readonly created: number
+  readonly changed: number
+  /** The newest notification; null while there is none. */
+  readonly newest: string | null
+}
+
+interface Look {
+  readonly newest: string | null
+  readonly at: Date
+}
+
+/** Whose activity, since which notification, and until when. */
+export interface Following {
+  readonly environment: Environment
+  readonly after: string | undefined
+  readonly signal: AbortSignal
+}
+
+const followers = new WeakMap<Db, number>()
+
+/** Events until the signal aborts, a minute at most. Throws a 429 if too many follow already. */
+export function createActivityNews(db: Db, world: World, following: Following): AsyncIterable<string> {
+  const count = followers.get(db) ?? 0
+  if (count >= followersMax) {
+    throw new Problem(429, 'Too many clients follow the activity on this node', { headers: { 'retry-after': '5' } })
+  }
+  followers.set(db, count + 1)
+  let left = false
+  const leave = (): void => {
+    if (!left) followers.set(db, (followers.get(db) ?? 1) - 1)
+    left = true
+  }
+  // The client may disconnect before the first event is read.
+  following.signal.addEventListener('abort', leave, { once: true })
+  return leaving(newsOf(db, world, following), leave)
+}
+
+async function* leaving(news: AsyncIterable<string>, leave: () => void): AsyncGenerator<string> {
+  try {
+    yield* news
+  } finally {
+    leave()
+  }
+}
+
+async function* newsOf(db: Db, world: World, { environment, after, signal }: Following): AsyncGenerator<string> {
+  const startedAt = world.now()
+  let last: Look = { newest: after ?? (await newestOf(db, environment)), at: startedAt }
+  let saidAt = startedAt.getTime()
+  yield eventOf({ created: 0, changed: 0, newest: last.newest })
+  while (!signal.aborted && last.at.getTime() - startedAt.getTime() < followedMs) {
+    await world.sleep(lookEveryMs, signal)
+    if (signal.aborted) return
+    const at = world.now()
+    const found = await look(db, environment, last)
+    last = { newest: found.newest ?? last.newest, at }
+    const isSilent = found.created === 0 && found.changed === 0
+    if (isSilent && at.getTime() - saidAt < silenceMsMax) continue
+    saidAt = at.getTime()
+    yield isSilent ? ': nothing new\n\n' : eventOf({ ...found, newest: last.newest })
+  }
+}
+
+const eventOf = (news: News): string => `event: activity\ndata: ${JSON.stringify(news)}\n\n`
+
+async function newestOf(db: Db, environment: Environment): Promise<string | null> {
+  const row = await db.row<{ id: string }>(sql`
+    select id from notifications where environment_id = ${environment.id} order by id desc limit 1`)
+  return row?.id ?? null
+}
+
+/** Ids carry their time, so what is new stands at the end of the index. */
+async function look(db: Db, environment: Environment, last: Look): Promise<News> {
+  const row = await db.row<News>(sql`
+    with created as (
+      select id from notifications
+      where environment_id = ${environment.id} and (${last.newest}::uuid is null or id > ${last.newest}::uuid)
+      order by id desc limit ${newsMax}),
+    steps as (
+      select updated_at from jobs where environment_id = ${environment.id} order by id desc limit ${stepsLookedAt})
+    select (select count(*)::integer from created) as created,
+           (select count(*)::integer from steps where updated_at > ${last.at}) as changed,
+           (select id from created order by id desc limit 1) as newest`)
+  return row ?? { created: 0, changed: 0, newest: null }
+}

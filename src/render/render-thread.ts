@@ -1,0 +1,20 @@
+// The thread that renders: one request at a time, each with a renderer of its own, so that nothing is kept of what is tried.
+import { parentPort } from 'node:worker_threads'
+import { RenderError } from '../domain/workflows/rendering.ts'
+import { translations, translationsOf } from '../domain/workflows/translation.ts'
+import type { ThreadReply, ThreadRequest } from './elsewhere.ts'
+import { rendered } from './elsewhere.ts'
+
+function replyTo({ request, locales, at }: ThreadRequest): ThreadReply {
+  const texts = locales === undefined ? {} : { [translations]: translationsOf(locales) }
+  const scope = { ...request.scope, ...texts }
+  try {
+    return { value: rendered({ ...request, scope }, at) }
+  } catch (error) {
+    if (error instanceof RenderError) return { field: error.field, message: error.message }
+    return { fault: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+parentPort?.on('message', (message: ThreadRequest) => parentPort?.postMessage(replyTo(message)))
+parentPort?.postMessage('ready')

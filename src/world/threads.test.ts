@@ -1,0 +1,96 @@
+// Threads: what they reply, what becomes of those that stall or break, and that nothing else waits meanwhile.
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import type { ThreadFailureKind, Threads, ThreadsOptions } from './threads.ts'
+import { createThreads, ThreadFailure } from './threads.ts'
+
+/** Does what it is asked to. */
+const code = `
+import { parentPort } from 'node:worker_threads'
+let count = 0
+parentPort.on('message', (message) => {
+  count += 1
+  if (message === 'stall') for (;;) {}
+  if (message === 'throw') throw new Error('broken')
+  if (message === 'fill') { const all = []; for (;;) all.push(new Array(100000).fill(message)) }
+  parentPort.postMessage({ message, count })
+})
+parentPort.postMessage('ready')`
+const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+
+function threadsOf(t: TestContext, options: Partial<ThreadsOptions> = {}): Threads {
+  const threads = createThreads({ entry, size: 1, ...options })
+  t.after(() => threads.close())
+  return threads
+}
+
+async function failed(kind: ThreadFailureKind, reply: Promise<unknown>): Promise<void> {
+  const error = await reply.then(
+    () => assert.fail('it was answered'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof ThreadFailure, String(error))
+  assert.equal(error.kind, kind, error.message)
+}
+
+test('each message is replied to, one after the other in one thread', async (t) => {
+  const threads = threadsOf(t)
+  const replies = await Promise.all(['a', 'b', 'c'].map((message) => threads.run(message)))
+  assert.deepEqual(replies, [
+    { message: 'a', count: 1 },
+    { message: 'b', count: 2 },
+    { message: 'c', count: 3 },
+  ])
+})
+
+test('a thread that stalls is ended at its deadline; the event loop goes on, and so does who waits behind it', async (t) => {
+  const threads = threadsOf(t, { deadlineMs: 300 })
+  await threads.run('warm')
+  let ticks = 0
+  const ticking = setInterval(() => {
+    ticks += 1
+  }, 10)
+  const stalled = threads.run('stall')
+  const behind = threads.run('behind')
+  await failed('late', stalled)
+  clearInterval(ticking)
+  assert.ok(ticks >= 5, `${ticks} turns while a thread was stalled`)
+  // In a new one, which has counted nothing.
+  assert.deepEqual(await behind, { message: 'behind', count: 1 })
+})
+
+test('one that throws, or fills its memory, fails what it did and nothing else', async (t) => {
+  const threads = threadsOf(t, { heapMegabytes: 16 })
+  await failed('broken', threads.run('throw'))
+  await failed('broken', threads.run('fill'))
+  assert.deepEqual(await threads.run('after'), { message: 'after', count: 1 })
+})
+
+test('what cannot be copied fails, and what comes after it does not', async (t) => {
+  const threads = threadsOf(t)
+  await failed(
+    'unavailable',
+    threads.run(() => 1),
+  )
+  assert.deepEqual(((await threads.run('after')) as { message: string }).message, 'after')
+})
+
+test('an entry that does not load fails whoever needs it', async (t) => {
+  const threads = threadsOf(t, { entry: new URL('data:text/javascript,throw new Error("no")') })
+  await failed('unavailable', threads.run('a'))
+})
+
+test('whoever waits when they are closed gets an error', async () => {
+  const threads = createThreads({ entry, size: 1 })
+  const both = [threads.run('stall'), threads.run('behind')].map((reply) => failed('unavailable', reply))
+  await threads.close()
+  await Promise.all(both)
+})
+
+test('beyond what can wait, it is refused', async (t) => {
+  const threads = threadsOf(t, { deadlineMs: 200 })
+  const waiting = Array.from({ length: 501 }, () => threads.run('a'))
+  await failed('unavailable', threads.run('one more'))
+  await Promise.all(waiting)
+})

@@ -1,0 +1,163 @@
+// Worker threads for what must not keep the event loop busy: every piece of work has a deadline, and a thread that misses it is
+// ended in the midst of whatever it does.
+import { Worker } from 'node:worker_threads'
+
+export interface Threads {
+  /** What the entry's code replies; rejects with a ThreadFailure. */
+  run(message: unknown): Promise<unknown>
+  close(): Promise<void>
+}
+
+/**
+ * `late` and `broken`: it was begun, and took too long, or ended its thread. `unavailable`: it was not begun, for want of a
+ * thread or because it cannot be copied.
+ */
+export type ThreadFailureKind = 'late' | 'broken' | 'unavailable'
+
+export class ThreadFailure extends Error {
+  readonly kind: ThreadFailureKind
+
+  constructor(kind: ThreadFailureKind, message: string) {
+    super(message)
+    this.name = 'ThreadFailure'
+    this.kind = kind
+  }
+}
+
+export interface ThreadsOptions {
+  /** The module that runs in each: it says `ready` once, and then one reply to each message. */
+  readonly entry: URL
+  readonly size?: number
+  readonly deadlineMs?: number
+  /** What each may hold. */
+  readonly heapMegabytes?: number
+}
+
+/** One is enough for what people try out; the other is there when something hostile keeps the first. */
+const defaultSize = 2
+/** What is bounded by its budget takes tenths of a second; a busy machine may need ten times as long. */
+const defaultDeadlineMs = 5_000
+/** Loading the module, on a machine that does much else. */
+const startMsMax = 30_000
+/** Waiting pieces of work: more would not be done within the patience of a caller. */
+const waitingMax = 500
+/** The largest scopes and what comes of them need a tenth of it. */
+const defaultHeapMegabytes = 256
+
+interface Task {
+  readonly message: unknown
+  resolve(reply: unknown): void
+  reject(failure: ThreadFailure): void
+}
+
+interface Slot {
+  worker: Worker | undefined
+  task: Task | undefined
+}
+
+export function createThreads({
+  entry,
+  size = defaultSize,
+  deadlineMs = defaultDeadlineMs,
+  heapMegabytes = defaultHeapMegabytes,
+}: ThreadsOptions): Threads {
+  const slots: Slot[] = Array.from({ length: size }, () => ({ worker: undefined, task: undefined }))
+  const waiting: Task[] = []
+
+  const runNext = (slot: Slot): void => {
+    const task = waiting.shift()
+    if (task !== undefined) void start(slot, task)
+  }
+
+  const end = (slot: Slot, failure: ThreadFailure): Promise<unknown> => {
+    const { task, worker } = slot
+    Object.assign(slot, { worker: undefined, task: undefined })
+    if (worker !== undefined) stopListening(worker)
+    worker?.on('error', () => {})
+    task?.reject(failure)
+    runNext(slot)
+    return worker?.terminate() ?? Promise.resolve()
+  }
+
+  async function start(slot: Slot, task: Task): Promise<void> {
+    slot.task = task
+    try {
+      const worker = slot.worker ?? (await startWorker(entry, heapMegabytes))
+      // Ended while it started.
+      if (slot.task !== task) return void worker.terminate()
+      slot.worker = worker
+      const reply = await replyOf(worker, task.message, deadlineMs)
+      slot.task = undefined
+      task.resolve(reply)
+      runNext(slot)
+    } catch (error) {
+      const failure =
+        error instanceof ThreadFailure ? error : new ThreadFailure('unavailable', (error as Error).message)
+      if (slot.task === task) await end(slot, failure)
+    }
+  }
+
+  return {
+    run: (message) =>
+      new Promise((resolve, reject) => {
+        const task: Task = { message, resolve, reject }
+        const free = slots.find((slot) => slot.task === undefined)
+        if (free !== undefined) void start(free, task)
+        else if (waiting.length < waitingMax) waiting.push(task)
+        else reject(new ThreadFailure('unavailable', `More than ${waitingMax} are waiting`))
+      }),
+    close: async () => {
+      const stopped = new ThreadFailure('unavailable', 'The service is being stopped')
+      for (const task of waiting.splice(0)) task.reject(stopped)
+      await Promise.all(slots.map((slot) => end(slot, stopped)))
+    },
+  }
+}
+
+/** To what was listened to here; a worker has listeners of its own. */
+function stopListening(worker: Worker): void {
+  for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name)
+}
+
+/** The worker's next message, or why there is none in time. */
+function replyOf(worker: Worker, message: unknown, deadlineMs: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => {
+      reject(new ThreadFailure('late', `It took longer than ${deadlineMs} ms`))
+    }, deadlineMs)
+    const settled = (settle: () => void) => {
+      clearTimeout(late)
+      stopListening(worker)
+      settle()
+    }
+    worker.once('message', (reply) => settled(() => resolve(reply)))
+    worker.once('error', (error) => settled(() => reject(new ThreadFailure('broken', error.message))))
+    worker.once('exit', () => settled(() => reject(new ThreadFailure('broken', 'The thread ended'))))
+    try {
+      worker.postMessage(message)
+    } catch (error) {
+      settled(() => reject(error as Error))
+    }
+  })
+}
+
+/** A thread that has loaded its module. It keeps no process alive. */
+function startWorker(entry: URL, heapMegabytes: number): Promise<Worker> {
+  const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } })
+  worker.unref()
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => {
+      void worker.terminate()
+      reject(new Error(`A thread did not start within ${startMsMax} ms`))
+    }, startMsMax)
+    worker.once('message', () => {
+      clearTimeout(late)
+      stopListening(worker)
+      resolve(worker)
+    })
+    worker.once('error', (error) => {
+      clearTimeout(late)
+      reject(error)
+    })
+  })
+}

@@ -1,0 +1,64 @@
+// Pictures of every page, light and dark, wide and narrow: `POSTHORN_SCREENSHOTS=folder npm test -- dashboard/screenshots`.
+// With `docs` as the folder, those of the documentation are made again.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { projectRoot } from '../support/project-root.ts'
+import { fill } from './sample-data.ts'
+import { DashboardScene, developmentKey, noBrowser } from './service.ts'
+
+const asked = process.env['POSTHORN_SCREENSHOTS']
+const skip = noBrowser || (asked === undefined && 'POSTHORN_SCREENSHOTS names no folder')
+
+test('pictures of the pages are made', { skip }, async () => {
+  const isForDocs = asked === 'docs'
+  const folder = isForDocs ? join(projectRoot, 'docs', 'images') : (asked ?? '')
+  mkdirSync(folder, { recursive: true })
+  const scene = new DashboardScene()
+  try {
+    await scene.open()
+    const { workflowId, notificationId } = await fill(scene)
+    const outbox = await scene.call('GET', '/v1/outbox?limit=1&channel=email')
+    const pages: Record<string, string> = isForDocs
+      ? { overview: '', activity: `/activity/${notificationId}`, workflow: `/workflows/${workflowId}` }
+      : {
+          overview: '',
+          start: '/start',
+          activity: '/activity',
+          notification: `/activity/${notificationId}`,
+          workflows: '/workflows',
+          editor: `/workflows/${workflowId}`,
+          subscribers: '/subscribers',
+          subscriber: '/subscribers/ada',
+          topics: '/topics',
+          integrations: '/integrations',
+          gallery: '/integrations?add=email',
+          outbox: `/outbox/${outbox.data[0]._id}`,
+          layouts: '/layouts',
+          translations: '/translations',
+          keys: '/settings',
+          audit: '/settings/audit',
+          suppressions: '/settings/suppressions',
+          health: '/settings/health',
+        }
+    for (const dark of [false, true]) {
+      for (const width of isForDocs ? [1280] : [1280, 360]) {
+        const page = await scene.visitor({ key: developmentKey, dark, width })
+        for (const [name, path] of Object.entries(pages)) {
+          await page.goto(`development${path}`)
+          await page.waitForLoadState('networkidle').catch(() => undefined)
+          if (name === 'workflow') await page.getByRole('button', { name: /^Mail/ }).first().click()
+          await page.waitForTimeout(name === 'workflow' ? 1_500 : 350)
+          const end = isForDocs
+            ? `dashboard-${name}-${dark ? 'dark' : 'light'}`
+            : `${name}-${width}-${dark ? 'dark' : 'light'}`
+          await page.screenshot({ path: join(folder, `${end}.png`), fullPage: false })
+        }
+        await page.context().close()
+      }
+    }
+    if (scene.complaints.length > 0) console.log(scene.complaints.join('\n'))
+  } finally {
+    await scene.close()
+  }
+})

@@ -1,0 +1,119 @@
+// One service with the built dashboard and one browser for all stories: the service as `npm start` runs it, on a database of its own.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Json } from '../support/app.ts'
+import { chromium } from '../support/browser.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { projectRoot } from '../support/project-root.ts'
+import type { Service } from '../support/service.ts'
+import { ServiceScene } from '../support/service.ts'
+
+export const noBrowser = chromium === undefined && 'there is no Chromium on this machine'
+export const developmentKey = 'story-key-of-development'
+export const productionKey = 'story-key-of-production'
+/** A page that has not shown what it should by then does not work. */
+const patienceMs = 15_000
+
+/** What axe finds, beside what a browser itself complains of. */
+const axeSource = (): string => fromDashboard.resolve('axe-core/axe.min.js')
+const fromDashboard = createRequire(join(projectRoot, 'dashboard', 'package.json'))
+
+export class DashboardScene {
+  readonly #scene = new ServiceScene()
+  #database: TestDatabase | undefined
+  #browser: Json
+  #variables: Readonly<Record<string, string>> = {}
+  service: Service | undefined
+  /** What the pages complained of since it was last looked at. */
+  readonly complaints: string[] = []
+
+  async open(variables: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.#database = await createTestDatabase()
+    this.#variables = {
+      DATABASE_URL: this.#database.url,
+      POSTHORN_API_KEY: developmentKey,
+      POSTHORN_API_KEY_2: productionKey,
+      POSTHORN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+      POSTHORN_DATA_DIR: await this.#scene.directory(),
+      POSTHORN_LOG_LEVEL: 'error',
+      POSTHORN_DASHBOARD: 'on',
+      ...variables,
+    }
+    this.service = await this.#scene.start(this.#variables)
+    const playwright: Json = fromDashboard('playwright-core')
+    this.#browser = await playwright.chromium.launch({
+      executablePath: chromium,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close()
+    await this.service?.stop()
+    await this.#scene.close()
+    await this.#database?.drop()
+  }
+
+  get url(): string {
+    return this.service?.url ?? ''
+  }
+
+  /** The link that the start printed. */
+  signInLink(): string {
+    return /Dashboard\s+(http\S+)/.exec(this.service?.stdout() ?? '')?.[1] ?? ''
+  }
+
+  /** Runs a command beside the service. */
+  command(...args: readonly string[]): Promise<{ stdout: string }> {
+    return this.#scene.run(args, this.#variables)
+  }
+
+  async call(method: string, path: string, body?: unknown, key = developmentKey): Promise<Json> {
+    const answer = await this.service?.call(method, path, key, body)
+    assert.ok(answer !== undefined && answer.status < 300, `${method} ${path}: ${JSON.stringify(answer)}`)
+    return answer.body
+  }
+
+  /** A browser of its own: no cookies of the others. `key` signs in. */
+  async visitor({
+    key,
+    width = 1280,
+    dark = false,
+  }: {
+    key?: string
+    width?: number
+    dark?: boolean
+  } = {}): Promise<Json> {
+    const context = await this.#browser.newContext({
+      viewport: { width, height: 860 },
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+      baseURL: `${this.url}/`,
+    })
+    context.setDefaultTimeout(patienceMs)
+    const page = await context.newPage()
+    page.on('console', (message: Json) => {
+      if (message.type() === 'error') this.complaints.push(`${page.url()}: ${message.text()}`)
+    })
+    page.on('pageerror', (error: Error) => this.complaints.push(`${page.url()}: ${error.message}`))
+    if (key !== undefined) {
+      await page.goto('sign-in')
+      await page.getByLabel('API key').fill(key)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    }
+    return page
+  }
+
+  /** What axe finds wrong with a page, in short. */
+  async violations(page: Json): Promise<string[]> {
+    // The page's policy lets no script in; evaluating one is what the browser's own tools may do.
+    await page.evaluate(readFileSync(axeSource(), 'utf8'))
+    return page.evaluate(`axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map((node) => node.target.join(' ') + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`)
+  }
+}

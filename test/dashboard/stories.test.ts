@@ -1,0 +1,20 @@
+// The dashboard as people use it, in a real browser, against the built pages and a real service.
+import assert from 'node:assert/strict'
+import { after, afterEach, before } from 'node:test'
+import './stories/sign-in.ts'
+import './stories/activity.ts'
+import './stories/content.ts'
+import './stories/more.ts'
+import './stories/every-page.ts'
+import { scene, skip } from './story.ts'
+
+before(async () => {
+  if (!skip) await scene.open()
+})
+after(async () => {
+  if (!skip) await scene.close()
+})
+// Nothing that a page complains of is passed over.
+afterEach(() => {
+  assert.deepEqual(scene.complaints.splice(0), [])
+})

@@ -1,0 +1,149 @@
+// What happened, why, and what to do about it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { heading, scene, shared, shown, skip } from '../story.ts'
+
+test('the overview counts what was sent, and says what needs attention', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development')
+  await heading(page, 'Needs attention')
+  await page.getByRole('link', { name: /Events \d+ triggered/ }).waitFor()
+  await page.getByRole('button', { name: 'As a table' }).click()
+  await page.getByRole('region', { name: 'Messages over time, as a table' }).waitFor()
+})
+
+test('a notification that was skipped says why, with the values compared', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/activity')
+  await page.getByRole('row', { name: /Weekly report.*Grace Hopper/ }).click()
+  await heading(page, /Weekly report/)
+  await page
+    .getByText(/Payload plan was “tin”/)
+    .first()
+    .waitFor()
+  await page.getByText('Evidence').first().click()
+  assert.match(page.url(), /\/activity\/[0-9a-f-]{36}/)
+})
+
+test('filters stand in the address, and Back takes them away', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/activity')
+  await page.getByLabel('Person: e-mail or subscriber id').fill('grace')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Remove the filter Person' }).waitFor()
+  assert.match(page.url(), /subscriber=grace/)
+  await page.getByRole('row', { name: /Payment failed/ }).waitFor()
+  assert.equal(await page.getByRole('row', { name: /Ada/ }).count(), 0)
+  await page.reload()
+  await page.getByRole('row', { name: /Payment failed/ }).waitFor()
+  await page.getByRole('button', { name: 'Remove the filter Person' }).click()
+  await page.getByRole('row', { name: /Ada/ }).first().waitFor()
+})
+
+test('what failed is explained, and sent again', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/activity?subscriber=grace')
+  await page.getByRole('row', { name: /Payment failed/ }).click()
+  await heading(page, /Payment failed/)
+  const again = page.getByRole('button', { name: 'Send again' })
+  if ((await again.count()) > 0) {
+    await again.click()
+    await page
+      .getByRole('dialog')
+      .getByText(/run again/)
+      .waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+})
+
+test('news come in live, and move nothing until they are asked for', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/activity')
+  await shown(page, 'Live')
+  await scene.call('POST', '/v1/events/trigger', {
+    name: 'order-shipped',
+    to: 'radia',
+    payload: { order: { id: 7777 } },
+  })
+  await page.getByRole('button', { name: /1 new, show/ }).click()
+  await page.getByRole('row', { name: /Radia/ }).first().waitFor()
+})
+
+test('a captured e-mail is shown as the person saw it, and as its source', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/outbox?channel=email')
+  await page.getByLabel('Captured messages').getByRole('link').first().click()
+  await page
+    .frameLocator('article iframe')
+    .frameLocator('iframe')
+    .getByText(/your order|your week/)
+    .first()
+    .waitFor()
+  await page.getByRole('radio', { name: 'Source' }).click()
+  await page
+    .getByText(/^From:|Subject:/m)
+    .first()
+    .waitFor()
+  await page.getByRole('radio', { name: 'Mobile' }).click()
+  assert.equal((await page.locator('article iframe').boundingBox()).width, 375)
+})
+
+test('by keyboard alone: the palette finds a person, a list is walked, a row is opened', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development')
+  await heading(page, 'Overview')
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder(/Go to a page/).waitFor()
+  await page.keyboard.type('Katherine')
+  await page.getByRole('option', { name: /Katherine Johnson/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await heading(page, 'Katherine Johnson')
+  await page.goto('development/activity')
+  await page.getByRole('row').nth(1).focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await shown(page, 'What happened')
+})
+
+test('hostile content is shown as text, and an e-mail of it runs nothing', { skip }, async () => {
+  const { page } = shared
+  const hostile = '<img src=x onerror="document.title=1"><script>parent.document.title=2</script>العربية 👩‍🚀'
+  await scene.call('POST', '/v2/subscribers', {
+    subscriberId: 'hostile',
+    firstName: hostile.slice(0, 60),
+    lastName: 'w'.repeat(120),
+    email: 'hostile@example.com',
+  })
+  await scene.call('POST', '/v1/workflows', {
+    name: `Hostile ${hostile.slice(0, 80)}`,
+    workflowId: 'hostile',
+    active: true,
+    steps: [
+      {
+        name: hostile.slice(0, 60),
+        template: {
+          type: 'email',
+          subject: hostile,
+          contentType: 'customHtml',
+          content: `<p id="shown">Here</p>${hostile}`,
+        },
+      },
+    ],
+  })
+  await scene.call('POST', '/v1/events/trigger', { name: 'hostile', to: 'hostile', payload: { text: hostile } })
+  await page.goto('development/activity?subscriber=hostile')
+  await page.getByRole('row', { name: /Hostile/ }).click()
+  await page.getByRole('radio', { name: /message/i }).click()
+  await page.frameLocator('article iframe').frameLocator('iframe').getByText('Here').waitFor()
+  await page.goto('development/subscribers/hostile')
+  await heading(page, /onerror/)
+  assert.match(await page.title(), /Posthorn$/)
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  assert.equal(overflow, 0)
+  // The frame's policy refuses the script and the image, and says so.
+  const others = scene.complaints
+    .splice(0)
+    .filter((text) => !/Content Security Policy|sandboxed|Blocked script/i.test(text))
+  assert.deepEqual(others, [])
+})

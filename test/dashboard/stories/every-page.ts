@@ -1,0 +1,59 @@
+// What holds for every page: accessible in both themes, narrow enough, small enough.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { projectRoot } from '../../support/project-root.ts'
+import { developmentKey } from '../service.ts'
+import { scene, shared, skip } from '../story.ts'
+
+const pages = () => [
+  '',
+  '/start',
+  '/activity',
+  `/activity/${shared.ids.notificationId}`,
+  '/workflows',
+  `/workflows/${shared.ids.workflowId}`,
+  '/subscribers',
+  '/subscribers/ada',
+  '/topics',
+  '/integrations',
+  '/integrations?add=sms',
+  '/outbox',
+  '/layouts',
+  '/translations',
+  '/settings',
+  '/settings/audit',
+  '/settings/suppressions',
+  '/settings/health',
+]
+
+for (const dark of [false, true]) {
+  test(`every page is accessible in the ${dark ? 'dark' : 'light'} theme, and fits 360 pixels`, { skip }, async () => {
+    const visitor = await scene.visitor({ key: developmentKey, dark, width: dark ? 1280 : 360 })
+    const found: string[] = []
+    for (const path of pages()) {
+      await visitor.goto(`development${path}`)
+      await visitor.locator('h1').first().waitFor()
+      await visitor.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+      for (const violation of await scene.violations(visitor)) found.push(`${path} ${violation}`)
+      const overflow = await visitor.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      if (overflow > 0) found.push(`${path} is ${overflow} pixels too wide`)
+    }
+    assert.deepEqual(found, [])
+    await visitor.context().close()
+  })
+}
+
+test('the first page stays below 250 kB gzipped', { skip }, () => {
+  const folder = join(projectRoot, 'dashboard', 'dist')
+  const index = readFileSync(join(folder, 'index.html'), 'utf8')
+  const names = [...index.matchAll(/assets\/[\w.-]+/g)].map(([name]) => name)
+  const overview = readdirSync(join(folder, 'assets')).filter((name) => /^(?:overview|chart).*\.(?:js|css)$/.test(name))
+  const all = new Set([...names, ...overview.map((name) => `assets/${name}`)])
+  const bytes = [...all].reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0)
+  assert.ok(bytes < 250_000, `${bytes} bytes`)
+})
