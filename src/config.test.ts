@@ -240,6 +240,7 @@ const badValues: Record<string, readonly string[]> = {
   NO_PROXY: ['http://example.com', '10.0.0.0/33', 'fd00::/129', '10.0.0.0/8/8', 'a*b', 'example.com/8', '-x', 'a,/'],
   POSTHORN_PROXY_TARGET: ['both', 'Name'],
   POSTHORN_CA_FILE: [',', ' , '],
+  POSTHORN_INBOX_DEMO: ['yes', 'LOCAL'],
   POSTHORN_LOG_LEVEL: ['trace', 'INFO'],
   POSTHORN_LOG_FORMAT: ['xml'],
 }

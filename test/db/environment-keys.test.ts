@@ -25,6 +25,7 @@ const exceptions: Readonly<Record<string, string>> = {
   nodes_lock_key_key: 'nodes of the release before last, which work for all environments',
   node_heartbeats_pkey: 'nodes work for all environments',
   node_heartbeats_lease_key_key: 'nodes work for all environments',
+  inbox_processes_pkey: 'processes serve inboxes of all environments',
 }
 
 /** Of partitioned tables the parent alone: partitions have what it has. */
@@ -57,6 +58,7 @@ test('every table has a primary key, and only those of the whole installation ha
     tables.filter(({ divided }) => !divided).map(({ name }) => name),
     [
       'environments',
+      'inbox_processes',
       'installation',
       'node_heartbeats',
       'nodes',

@@ -10,7 +10,7 @@ create table inbox_processes (
 create table inbox_presence (
   environment_id uuid not null,
   subscriber_id uuid not null,
-  process_id uuid not null references inbox_processes (id),
+  process_id uuid not null,
   primary key (environment_id, subscriber_id, process_id),
   foreign key (environment_id, subscriber_id) references subscribers (environment_id, id) on delete cascade
 );

@@ -68,12 +68,12 @@ export interface DeadPresence {
   readonly processId: string
 }
 
-/** Rows of processes that have not shown for so long that they are alive. */
+/** Rows of processes that are unknown, or have not shown for so long that they are alive. */
 export async function findDeadPresence(db: Sql, silentSeconds: number, limit: number): Promise<DeadPresence[]> {
   return db.rows<DeadPresence>(sql`
     select r.environment_id as "environmentId", r.subscriber_id as "subscriberId", r.process_id as "processId"
-    from inbox_processes p join inbox_presence r on r.process_id = p.id
-    where p.seen_at < clock_timestamp() - make_interval(secs => ${silentSeconds})
+    from inbox_presence r left join inbox_processes p on p.id = r.process_id
+    where p.id is null or p.seen_at < clock_timestamp() - make_interval(secs => ${silentSeconds})
     limit ${limit}`)
 }
 
