@@ -1,5 +1,6 @@
 // Pictures of every page, light and dark, wide and narrow: `POSTHORN_SCREENSHOTS=folder npm test -- dashboard/screenshots`.
 // With `docs` as the folder, those of the documentation are made again.
+// Runs in a process of its own: it starts a service and a browser.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'

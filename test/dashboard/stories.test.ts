@@ -1,4 +1,5 @@
 // The dashboard as people use it, in a real browser, against the built pages and a real service.
+// Runs in a process of its own: it starts a service and a browser.
 import assert from 'node:assert/strict'
 import { after, afterEach, before } from 'node:test'
 import './stories/sign-in.ts'
