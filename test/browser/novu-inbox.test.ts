@@ -77,6 +77,11 @@ async function picture(name: string): Promise<void> {
 
 const click = (name: string) => browser.value(`document.querySelector('.nv-${name}').click()`)
 const has = (name: string) => browser.until(`document.querySelector('.nv-${name}') !== null`)
+/** With the list open, new ones wait behind a button. */
+const showNew = async (): Promise<void> => {
+  await has('notificationListNewNotificationsNotice__button')
+  await click('notificationListNewNotificationsNotice__button')
+}
 const items = (count: number) => browser.until(`document.querySelectorAll('.nv-notification').length === ${count}`)
 
 test('the bell rings for a new notification, which is read, answered and archived', { skip }, async () => {
@@ -92,6 +97,7 @@ test('the bell rings for a new notification, which is read, answered and archive
   await click('inbox__popoverTrigger')
   await items(1)
   await scene.run(workflow, 'ada', { payload: { id: 2 } })
+  await showNew()
   await items(2)
   await picture('list')
   await click('notificationPrimaryAction__button')
@@ -116,6 +122,7 @@ test('what comes while the service is away is there after its restart', { skip }
   await scene.run(workflow, 'bea', { payload: { id: 2 } })
   const second = await createTestApp({ nodeOf: app })
   await addressOf(second, Number(new URL(address).port))
+  await showNew()
   await items(2)
   await picture('restart')
   await browser.open('about:blank')
