@@ -16,7 +16,7 @@ export function h(tag: string, props: Props = {}, ...children: readonly Child[])
 
 const paths = {
   bell: 'M6 9a6 6 0 0 1 12 0c0 6 2.5 7 2.5 7h-17S6 15 6 9M10 20a2.2 2.2 0 0 0 4 0',
-  gear: 'M12 15.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7M12 3v2.5M12 18.5V21M3 12h2.5M18.5 12H21M5.6 5.6l1.8 1.8M16.6 16.6l1.8 1.8M18.4 5.6l-1.8 1.8M7.4 16.6l-1.8 1.8',
+  sliders: 'M4 7h9M19 7h1M4 17h1M11 17h9M16 4.5v5M8 14.5v5',
   checks: 'M2 12.5l4.5 4.5L15 7.5M11 16l1 1 9.5-9.5',
   check: 'M4 12.5l5 5L20 6.5',
   dot: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8',

@@ -81,6 +81,9 @@ export class PosthornInbox extends HTMLElement {
     this.#settings = undefined
     this.#render()
     if (isOpen) {
+      // Towards the wider side, whatever the direction of the page or of the language.
+      const { left, right } = this.#bell.getBoundingClientRect()
+      this.#panel.classList.toggle('left', (left + right) / 2 < innerWidth / 2)
       this.#panel.focus()
       void this.#list?.reload()
     } else {
@@ -214,7 +217,7 @@ export class PosthornInbox extends HTMLElement {
         {},
         h('h2', {}, title),
         iconButton('checks', markAllRead, () => void this.#do(() => this.inbox?.markAll('read'))),
-        iconButton('gear', settings, () => void this.#openSettings()),
+        iconButton('sliders', settings, () => void this.#openSettings()),
       ),
     )
     const tabBar = this.#cached('tabs', () => h('div', { class: 'tabs', role: 'group', 'aria-label': title }))

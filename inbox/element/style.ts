@@ -19,10 +19,11 @@ svg{width:20px;height:20px;fill:none;stroke:currentColor;stroke-width:1.8;stroke
 .bell svg{width:24px;height:24px}
 .badge{position:absolute;inset-block-start:2px;inset-inline-end:0;min-width:18px;height:18px;padding:0 5px;border-radius:9px;background:var(--badge);color:#fff;font-size:11px;line-height:18px;font-weight:600;text-align:center}
 .badge:empty{display:none}
-.panel{position:absolute;z-index:var(--posthorn-z-index,1000);inset-block-start:100%;inset-inline-end:0;width:var(--posthorn-width,400px);height:var(--posthorn-height,560px);max-height:80vh;max-width:calc(100vw - 16px);display:flex;flex-direction:column;background:var(--bg);color:var(--fg);border:1px solid var(--line);border-radius:var(--posthorn-radius,10px);box-shadow:0 12px 32px #0003;overflow:hidden;text-align:start}
-:host([align=start]) .panel{inset-inline:0 auto}
+.panel{position:absolute;z-index:var(--posthorn-z-index,1000);top:100%;right:0;width:var(--posthorn-width,400px);height:var(--posthorn-height,560px);max-height:80vh;max-width:calc(100vw - 16px);display:flex;flex-direction:column;background:var(--bg);color:var(--fg);border:1px solid var(--line);border-radius:var(--posthorn-radius,10px);box-shadow:0 12px 32px #0003;overflow:hidden;text-align:start}
+.panel.left{left:0;right:auto}
+.panel:focus{outline:none}
 .panel[hidden],[hidden]{display:none}
-@media (max-width:480px){.panel{position:fixed;inset:8px;width:auto;height:auto;max-height:none}}
+@media (max-width:480px){.panel,.panel.left{position:fixed;inset:8px;width:auto;height:auto;max-height:none}}
 header{display:flex;align-items:center;gap:4px;padding:10px 8px 4px 16px;padding-inline:16px 8px}
 h2{font-size:16px;margin:0;flex:1;min-width:0}
 .icon{padding:8px;color:var(--muted)}
@@ -34,14 +35,13 @@ h2{font-size:16px;margin:0;flex:1;min-width:0}
 ul{list-style:none;margin:0;padding:0}
 li{position:relative;border-block-end:1px solid var(--line)}
 li:hover,li:focus-within{background:var(--hover)}
-.main{display:grid;grid-template-columns:auto 1fr;gap:2px 12px;width:100%;padding:12px 16px 12px 28px;padding-inline:28px 16px;text-align:start;border-radius:0;overflow-wrap:anywhere}
+.main{display:grid;grid-template-columns:auto 1fr;row-gap:2px;width:100%;padding:12px 16px 12px 28px;padding-inline:28px 16px;text-align:start;border-radius:0;overflow-wrap:anywhere}
 .main:focus-visible{outline-offset:-2px}
 .dot{position:absolute;inset-block-start:19px;inset-inline-start:12px;width:8px;height:8px;border-radius:4px;background:var(--accent)}
 .dot.high{background:var(--badge)}
-img{width:32px;height:32px;border-radius:16px;object-fit:cover;grid-row:span 3}
+img{margin-inline-end:12px;width:32px;height:32px;border-radius:16px;object-fit:cover;grid-row:span 3}
 .text{grid-column:2;min-width:0}
-.subject{font-weight:600}
-.unread .text{font-weight:500}
+.text.subject{font-weight:600}
 time{color:var(--muted);font-size:12px;grid-column:2}
 .actions{display:flex;flex-wrap:wrap;gap:8px;padding:0 16px 12px 28px;padding-inline:28px 16px}
 .actions button{padding:5px 12px;border:1px solid var(--line)}
@@ -49,7 +49,7 @@ time{color:var(--muted);font-size:12px;grid-column:2}
 .actions button:disabled{opacity:.6;cursor:default}
 .tools{position:absolute;inset-block-start:6px;inset-inline-end:6px;display:flex;opacity:0;background:var(--bg);border:1px solid var(--line);border-radius:8px}
 li:hover .tools,li:focus-within .tools{opacity:1}
-@media (hover:none){.tools{position:static;opacity:1;border:0;background:none;padding:0 20px 8px}}
+@media (hover:none){.tools{position:static;opacity:1;border:0;background:none;padding:0 22px 8px}}
 .tools .icon{padding:5px}
 .tools svg{width:16px;height:16px}
 .snooze{position:relative;display:inline-flex}

@@ -84,7 +84,7 @@ test('what is too long or too deep is reported', () => {
   for (let depth = 0; depth < 12; depth += 1) data = { data }
   assert.match(renderError(() => inApp({ data })).message, /nested more than 10 levels deep/)
   const many = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`k${index}`, 'x']))
-  assert.match(renderError(() => inApp({ data: many })).message, /more than 200 texts/)
+  assert.match(renderError(() => inApp({ data: many })).message, /more than 200 strings/)
 })
 
 test('a member named like a prototype is data', () => {

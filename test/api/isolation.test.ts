@@ -41,6 +41,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/inbox\/topics.*identifier$/, 'subscription'],
   [/(after|before|next|pin)$/, 'cursor'],
   [/keyId$/, 'apiKey'],
+  [/streamId$/, 'auditStream'],
   [/[eE]nvironmentId$|applicationIdentifier$/, 'environment'],
   [/ address(Prefix)?$/, 'address'],
   [/emails?$|recipient$/, 'email'],

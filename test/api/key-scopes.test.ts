@@ -15,7 +15,7 @@ const operations: Readonly<Record<Scope, string>> = {
     listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listFeeds listIntegrations listLayouts
     listLayoutsV2 listMessages listNotificationGroups listProviders listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
-    listWorkflowOverrides listWorkflows listWorkflowsV2 previewStep previewWorkflowStep retrieveActivity retrieveContext
+    listWorkflowOverrides listWorkflows listWorkflowsV2 previewStep previewWorkflowStep retrieveActivity streamActivity retrieveContext
     retrieveCounts retrieveDeliveryTimes retrieveEventProgress retrieveFailureCounts retrieveFeed retrieveIntegration
     retrieveLayout retrieveLayoutUsage retrieveLayoutV2 retrieveNotificationGroup retrieveOwnEnvironment
     retrieveQueueCounts retrieveRedrive retrieveRetraction retrieveStep retrieveSubscriber

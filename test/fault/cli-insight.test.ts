@@ -335,7 +335,7 @@ test('redrives of an event and by filter are tried dry, started, followed to the
   assert.equal(event.code, 0, event.stderr)
   const [, id = ''] =
     /^Redrive (\S+) is completed, ended at \S+\n {2}of transactionId page-hilda\n/.exec(event.stdout) ?? []
-  assert.match(event.stdout, /1 notification fit, 1 sent again/)
+  assert.match(event.stdout, /1 notification matched, 1 redriven/)
   assert.match(event.stderr, /failed steps examined/)
   const many = await scene.run([
     'redrive',

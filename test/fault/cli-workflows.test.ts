@@ -62,7 +62,7 @@ test('a new folder holds a workflow that works, its long text beside it, and a s
   const made = await run('workflows', 'new', files(), '--name', 'Order shipped')
   assert.equal(made.code, 0, made.stderr)
   assert.deepEqual((await readdir(files())).sort(), ['order-shipped', 'order-shipped.yaml', 'workflow.schema.json'])
-  assert.deepEqual(await readdir(join(files(), 'order-shipped')), ['3-send-mail.html'])
+  assert.deepEqual(await readdir(join(files(), 'order-shipped')), ['3-e-mail.html'])
   const schema = JSON.parse(await readFile(join(files(), 'workflow.schema.json'), 'utf8'))
   assert.ok(JSON.stringify(schema).includes('contentFile'))
   const again = await run('workflows', 'new', files(), '--name', 'Order shipped')
@@ -105,7 +105,7 @@ test('what is there already is no difference', async () => {
 test('a changed text is shown line by line, and makes a version; the steps stay the same steps', async () => {
   const ids = sql`select jsonb_path_query_array(definition, '$.steps[*]._id') as ids from workflow_versions order by number`
   const [before] = await database.db.rows<{ ids: string[] }>(ids)
-  await change('order-shipped/3-send-mail.html', 'there is news', 'it is on its way')
+  await change('order-shipped/3-e-mail.html', 'there is news', 'it is on its way')
   const shown = await run('workflows', 'diff', files())
   assert.match(shown.stdout, /^change workflow order-shipped$/m)
   assert.match(shown.stdout, /^ {2}- <p>there is news\.<\/p>$/m)

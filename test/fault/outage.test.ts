@@ -78,7 +78,7 @@ test('while the database is away callers are notified 503 at once, and the proce
     assert.equal(status, 503)
     assert.equal(body.statusCode, 503)
     assert.match(body.path, /^\/v1\/tenants/)
-    assert.match(body.message, /database is not available/)
+    assert.match(body.message, /database is temporarily unavailable/)
     assert.equal('stack' in body, false)
     assert.equal(retryAfter, '1')
     assert.ok(ms < 10_000, `${ms} ms`)

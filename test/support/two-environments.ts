@@ -117,6 +117,7 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
   await call('PUT', '/v1/translations/fr', { texts: { greeting: said } })
   await call('PATCH', '/v1/environments/me', { configurations: { capture: true } })
   const apiKey = await call('POST', '/v1/environments/api-keys', { name: said, scopes: ['read'] })
+  const stream = await call('POST', '/v1/audit/streams', { url: `https://siem.example.com/${named('stream')}` })
   return {
     group: [group._id],
     feed: [feed._id, named('feed')],
@@ -126,6 +127,7 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
     override: [override._id],
     integration: [integration._id, named('integration')],
     apiKey: [apiKey._id],
+    auditStream: [stream._id],
   }
 }
 

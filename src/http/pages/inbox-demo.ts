@@ -45,6 +45,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Inbox demo</title>
+<link rel="icon" href="data:,">
 <style>${style}</style>
 <script src="/inbox.js" defer></script>
 </head>
@@ -72,7 +73,7 @@ const headers = {
     "default-src 'none'",
     `script-src 'self' ${hashOf(script)}`,
     `style-src 'self' ${hashOf(style)}`,
-    'img-src https: http:',
+    'img-src https: http: data:',
     "connect-src 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

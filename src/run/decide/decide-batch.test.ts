@@ -21,7 +21,8 @@ test('others have their turn where the jobs of a batch take long, and all are de
     if (others < 10) setImmediate(wait)
   }
   setImmediate(wait)
-  const parts = { facts, links: undefined, answers: new Map(), tracing: undefined, now: new Date(0) }
+  const renderer = {}
+  const parts = { facts, renderer, links: undefined, answers: new Map(), tracing: undefined, now: new Date(0) }
   const { settlements } = await decideBatch(parts as never, jobs as unknown as Job[], turn)
   assert.equal(settlements.length, 6)
   assert.ok(others >= 2, `${others} turns of others`)

@@ -31,7 +31,7 @@ test('a rule that makes too much of its payload fails its step, and says so', ()
     const decision = refused(skip, payload)
     assert.equal(decision?.kind, 'fail', JSON.stringify(skip))
     assert.equal(decision?.details[0]?.code, 'conditionsBroken')
-    assert.match(decision?.details[0]?.raw ?? '', /"field":"skip".*too much/)
+    assert.match(decision?.details[0]?.raw ?? '', /"field":"skip".*too large/)
   }
 })
 

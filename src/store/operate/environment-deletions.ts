@@ -34,6 +34,7 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'erasures', table: sql`erasures` },
   { name: 'session_revocations', table: sql`session_revocations` },
   { name: 'inbox_changes', table: sql`inbox_changes` },
+  { name: 'inbox_presence', table: sql`inbox_presence` },
   { name: 'topic_subscriptions', table: sql`topic_subscriptions` },
   { name: 'deleted_topics', table: sql`deleted_topics` },
   { name: 'topics', table: sql`topics` },
@@ -56,6 +57,8 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'rate_limits', table: sql`rate_limits` },
   { name: 'audit_streams', table: sql`audit_streams` },
   { name: 'signing_versions', table: sql`signing_versions` },
+  { name: 'dashboard_links', table: sql`dashboard_links` },
+  { name: 'dashboard_sessions', table: sql`dashboard_sessions` },
   { name: 'api_keys', table: sql`api_keys` },
 ]
 
