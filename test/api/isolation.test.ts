@@ -62,8 +62,6 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/redriveId$/, 'redrive'],
   [/erasureId$/, 'erasure'],
   [/buriedId$/, 'buried'],
-  // Streams of the audit log: any id of theirs will do, since only its own environment deletes one.
-  [/streamId$/, 'buried'],
 ]
 
 const kindOf = (path: string, name: string): string | undefined =>
