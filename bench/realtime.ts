@@ -69,8 +69,8 @@ export async function benchRealtime(): Promise<Measured[]> {
 }
 
 async function connectAll(port: number, ask: Ask, onReceived: OnReceived): Promise<WebSocket[]> {
-  const { data } = (await ask('GET', '/v1/environments')) as { data: { name: string; identifier: string }[] }
-  const applicationIdentifier = data.find(({ name }) => name === 'Development')?.identifier
+  const environments = (await ask('GET', '/v1/environments')) as { name: string; identifier: string }[]
+  const applicationIdentifier = environments.find(({ name }) => name === 'Development')?.identifier
   const sockets: WebSocket[] = []
   let next = 0
   const connectSome = async (): Promise<void> => {
