@@ -22,6 +22,8 @@ export interface Operation {
   /** Of its body, where it takes one. */
   readonly body: Schema
   readonly access: Access
+  /** Whether its answer goes on until one of the two ends it. */
+  readonly isStream: boolean
   /** Statuses that the document names. */
   readonly statuses: ReadonlySet<number>
   /** What is wrong with an answer's body; undefined when nothing is. */
@@ -66,6 +68,7 @@ function operationOf(ajv: Ajv2020, path: string, method: string, operation: Sche
     parameters: operation.parameters ?? [],
     body: operation.requestBody?.content?.['application/json']?.schema,
     access: accessOf(operation.security),
+    isStream: operation.responses['200']?.content?.['text/event-stream'] !== undefined,
     statuses: new Set(Object.keys(operation.responses).map(Number)),
     judge: (status, contentType, text) => {
       const content = operation.responses[status]?.content

@@ -66,6 +66,7 @@ function fuzzed(runs: readonly Summary[]): string[] {
     ),
     'A turn may hold work of many requests, or the garbage collector’s. Where one is over the limit, each request that was under way is sent again, alone and ' +
       'up to three times; what it takes at least then is its own. 0 ms stands for less than 50.',
+    'Findings are those of the code that a run met: what they were, and what came of them, stands in the commits that follow it.',
     `Answers: ${[...statuses]
       .sort()
       .map(([status, count]) => `${status} ${number(count)}`)

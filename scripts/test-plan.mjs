@@ -1,7 +1,20 @@
 // Which test files share a process, and in which order the processes run.
 
 /** Files that start processes, measure the machine or read the whole project: a neighbour would disturb them. */
-const aloneFolders = ['bench', 'browser', 'db', 'docs', 'fault', 'fuzz', 'simulation', 'tidy', 'upgrade']
+const aloneFolders = [
+  'bench',
+  'browser',
+  'dashboard',
+  'db',
+  'docs',
+  'fault',
+  'fuzz',
+  'inbox',
+  'realtime',
+  'simulation',
+  'tidy',
+  'upgrade',
+]
 /** The line by which a file asks for a process of its own, with the reason. */
 const aloneLine = /^\/\/ Runs in a process of its own: /m
 /** Enough to load the service's modules seldom; few enough that a process ends long before the time a file may take. */

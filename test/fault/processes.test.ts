@@ -168,7 +168,7 @@ test('one process is one process: no child, no number, no word of it', async () 
 })
 
 const refusals: readonly [variables: Record<string, string>, message: RegExp][] = [
-  [{ POSTHORN_PROCESSES: 'many' }, /POSTHORN_PROCESSES must be a whole number from 1 to 64, not "many"; `auto` takes/],
+  [{ POSTHORN_PROCESSES: 'many' }, /POSTHORN_PROCESSES must be a whole number from 1 to 64, not "many"; `auto` uses/],
   [{ POSTHORN_PROCESSES: '15' }, /POSTHORN_PROCESSES must be at most 14, not 15: the embedded database allows 60/],
   [
     { POSTHORN_PROCESSES: '2', POSTHORN_DATABASE_POOL_SIZE: '5' },

@@ -35,7 +35,7 @@ const exemptions: readonly Exemption[] = [
   },
   {
     file: 'src/store/integrations/inbound-tokens.ts',
-    within: 'sweepSignedWords',
+    within: 'sweepSignedTexts',
     reason: 'sweeps old words of all environments',
   },
   {

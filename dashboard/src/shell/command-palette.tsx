@@ -13,6 +13,8 @@ import { Icon } from '../ui/icons.tsx'
 import { places } from './navigation.tsx'
 
 const foundMax = 6
+/** Transaction ids hold a digit or a dash; names of people mostly do not. */
+const isId = /^(?=.*[\d-])\S{8,}$/
 
 export function CommandPalette({
   environments,
@@ -119,7 +121,7 @@ export function CommandPalette({
             ))}
           </Group>
           <Group heading="Commands">
-            {wanted.length >= 8 && !wanted.includes(' ') && (
+            {isId.test(wanted) && (
               <Item
                 icon="activity"
                 value={`find transaction ${wanted}`}

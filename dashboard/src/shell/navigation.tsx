@@ -153,12 +153,13 @@ function Account({ environment }: { environment: Environment }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [theme, setTheme] = useState(chosenTheme)
-  const leave = () =>
-    signOut().then(() => {
-      queries.clear()
-      void queries.invalidateQueries({ queryKey: sessionsKey })
-      void navigate({ to: '/sign-in' })
-    }, sayError)
+  // The page first: what it asks for by itself would be refused.
+  const leave = async () => {
+    await navigate({ to: '/sign-in' })
+    await signOut()
+    queries.clear()
+    await queries.invalidateQueries({ queryKey: sessionsKey })
+  }
   return (
     <Menu
       label="Account"
@@ -173,7 +174,7 @@ function Account({ environment }: { environment: Environment }) {
         })),
         'line',
         { text: 'API reference', icon: 'code', onSelect: () => window.open(`${basePath}docs`, '_blank', 'noopener') },
-        { text: 'Sign out', icon: 'out', onSelect: () => void leave() },
+        { text: 'Sign out', icon: 'out', onSelect: () => void leave().catch(sayError) },
       ]}
       button={
         <button type="button" className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3">
