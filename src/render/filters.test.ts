@@ -104,5 +104,8 @@ test('what Liquid brings along is still there', () => {
 })
 
 test('a zone that is none is reported', () => {
-  assert.match(renderError(() => plain('{{ "now" | date: "%H", "Mars/Base" }}')).message, /unknown time zone "Mars\/Base"/)
+  assert.match(
+    renderError(() => plain('{{ "now" | date: "%H", "Mars/Base" }}')).message,
+    /unknown time zone "Mars\/Base"/,
+  )
 })

@@ -139,7 +139,8 @@ export class Browser {
 
   #hear(heard: Json): void {
     if (heard.id !== undefined) this.#waiting.get(heard.id)?.(heard)
-    else if (heard.method === 'Log.entryAdded') this.complaints.push(`${heard.params.entry.text} ${heard.params.entry.url ?? ''}`.trim())
+    else if (heard.method === 'Log.entryAdded')
+      this.complaints.push(`${heard.params.entry.text} ${heard.params.entry.url ?? ''}`.trim())
     else this.#events.get(heard.method)?.()
   }
 }

@@ -16,7 +16,7 @@ import { SettingsFrame } from './settings-frame.tsx'
 
 type ApiKey = Schemas['ApiKey']
 type Scope = ApiKey['scopes'][number]
-const scopeWords: Record<Scope, string> = { full: 'Everything', trigger: 'Trigger events', read: 'Read' }
+const scopeWords: Readonly<Record<string, string>> = { full: 'Everything', trigger: 'Trigger events', read: 'Read' }
 
 function State({ of: key }: { of: ApiKey }) {
   if (key.revokedAt !== undefined)
@@ -58,7 +58,7 @@ export function KeysPage() {
       width: '90px',
       cell: (key) => <span className="font-mono text-xs text-ink-2">…{key.hint}</span>,
     },
-    { head: 'May', from: 'sm', cell: (key) => key.scopes.map((scope) => scopeWords[scope]).join(', ') },
+    { head: 'May', from: 'sm', cell: (key) => key.scopes.map((scope) => scopeWords[scope] ?? scope).join(', ') },
     { head: 'State', width: '100px', cell: (key) => <State of={key} /> },
     {
       head: 'Since',
