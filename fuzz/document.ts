@@ -94,6 +94,6 @@ const compiled = (ajv: Ajv2020, response: string): ValidateFunction =>
   ajv.compile({ $ref: `${response}/content/application~1json/schema` })
 
 function accessOf(security: readonly Record<string, unknown>[] | undefined): Access {
-  if (security === undefined) return 'key'
+  if (security === undefined || security.some((scheme) => 'ApiKey' in scheme)) return 'key'
   return security.some((scheme) => 'InboxSession' in scheme) ? 'inbox' : 'open'
 }

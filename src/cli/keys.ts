@@ -148,7 +148,7 @@ async function rotate(
   const { body } = await rotateApiKey(db, world, environment, call)
   const until = new Date(world.now().getTime() + overlapSeconds * 1000).toISOString()
   print(`${body.key}`)
-  print(`It replaces ${id} in ${environment.name}, has the id ${body._id}, and is shown only this once.`)
+  print(`Environment: ${environment.name}. Id: ${body._id}. It replaces ${id}. The key is shown only once.`)
   print(overlapSeconds === 0 ? 'The old key is revoked.' : `The old key works until ${until} at the latest.`)
 }
 

@@ -75,7 +75,7 @@ test('a key is made, listed and revoked; the answer stands alone on stdout', asy
   assert.equal(made.code, 0, made.stderr)
   const [key = '', sentence = ''] = made.stdout.split('\n')
   assert.match(key, keyPattern)
-  const id = /has the id (\S+),/.exec(sentence)?.[1] ?? ''
+  const id = /Id: (\S+)\./.exec(sentence)?.[1] ?? ''
   const full = await run(['keys', 'create', '--signing'], variables)
   assert.match(full.stdout.split('\n')[0] ?? '', keyPattern)
   const list = await run(['keys', 'list'], variables)
