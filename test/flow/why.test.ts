@@ -225,7 +225,7 @@ test('a delay reports until when it waits, and then that it is over', async () =
   const waiting = await why(notification)
   assertStep(waiting, 0, { status: 'delayed', says: new RegExp(`^Waits until ${until}\\.$`), code: 'delayed' })
   assertStep(waiting, 1, { status: 'pending', says: /is waiting until/ })
-  assertStep(waiting, 2, { status: 'inactive', says: /switched off/ })
+  assertStep(waiting, 2, { status: 'inactive', says: /was inactive/ })
   await scene.advance(2 * hourMs)
   const ended = await why(notification)
   assertStep(ended, 0, { status: 'completed', says: /delay is over/ })

@@ -55,7 +55,7 @@ const mistakes: [what: string, text: string, words: RegExp][] = [
   ['not even JavaScript', 'export function {', /cannot be used/],
   ['a function that returns nothing', 'export function provider() {}', /does not return a provider/],
   ['an id that cannot stand in an address', definition("id: 'Own/1',"), /lowercase letters/],
-  ['an id of our own kind', definition("id: 'platform-own',"), /our own/],
+  ['an id of our own kind', definition("id: 'platform-own',"), /reserved/],
   ['an id that is taken', definition("id: 'sendgrid',"), /the provider sendgrid already exists/],
   ['a channel there is not', definition("channel: 'pigeon',"), /email, sms, push or chat/],
   ['the feed', definition("channel: 'in_app',"), /email, sms, push or chat/],

@@ -83,8 +83,7 @@ async function readFacts(
   tried?: TriedFacts,
 ): Promise<Facts> {
   const resumed = asked.filter((job) => job.status === 'running')
-  // Cached, except for the first time: they say what else is needed, so that most batches load everything in one round
-  // trip.
+  // Cached after the first time: they say what else is needed, so that most batches load it all in one round trip.
   const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
   const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
   const jobs = [...asked, ...followers.values()]

@@ -15,7 +15,7 @@ import {
   pinged,
   startHttp2Server,
 } from '../../../test/support/outbound-tls.ts'
-import type { OutboundAnswer, OutboundOptions, OutboundRequest, World } from '../world.ts'
+import type { OutboundAnswer, OutboundOptions, OutboundRequest } from '../world.ts'
 import type { ResolveName } from './address-guard.ts'
 import type { OutboundFailure } from './outbound-error.ts'
 import { OutboundError } from './outbound-error.ts'
@@ -32,11 +32,8 @@ const post = (port: number, path = '/', change: Partial<OutboundRequest> = {}): 
   body: '{}',
   ...change,
 })
-const byHttp2 = (
-  request: OutboundRequest,
-  options: OutboundOptions = {},
-  fetch: World['fetch'] = open,
-): Promise<OutboundAnswer> => fetch(request, { ...options, http2: true })
+const byHttp2 = (request: OutboundRequest, options: OutboundOptions = {}, fetch = open): Promise<OutboundAnswer> =>
+  fetch(request, { ...options, http2: true })
 
 async function failure(kind: OutboundFailure, call: Promise<OutboundAnswer>): Promise<string> {
   const error = await call.then(
