@@ -16,7 +16,7 @@ export const noBrowser = chromium === undefined && 'there is no Chromium on this
 export const developmentKey = 'story-key-of-development'
 export const productionKey = 'story-key-of-production'
 /** A page that has not shown what it should by then does not work. */
-const patienceMs = 15_000
+const waitMaxMs = 30_000
 
 /** What axe finds, beside what a browser itself complains of. */
 const axeSource = (): string => fromDashboard.resolve('axe-core/axe.min.js')
@@ -94,7 +94,7 @@ export class DashboardScene {
       reducedMotion: 'reduce',
       baseURL: `${this.url}/`,
     })
-    context.setDefaultTimeout(patienceMs)
+    context.setDefaultTimeout(waitMaxMs)
     const page = await context.newPage()
     page.on('console', (message: Json) => {
       if (message.type() === 'error') this.complaints.push(`${page.url()}: ${message.text()}`)
