@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Keys } from './requests.ts'
 import { developmentKey, productionKey } from './service.ts'
 
-/** Not among the ids that requests name, so that nobody deletes whose inbox is read. */
+/** Not among the ids that requests name, so that no request deletes the subscriber whose inbox is read. */
 const reader = 'reader-of-the-inbox'
 
 type Call = (method: string, path: string, body?: unknown, key?: string) => Promise<{ status: number; body: unknown }>
