@@ -7,7 +7,7 @@ import type { DecideAtOnce, DecidedAtOnce } from '../record/decided-at-once.ts'
 import type { PreLeasedJob } from '../record/notify.ts'
 import type { Costly } from './costly.ts'
 import { createCostly } from './costly.ts'
-import { decideBatch } from './decide/decide-batch.ts'
+import { DecidedLater, decideBatch } from './decide/decide-batch.ts'
 import { followerOf } from './decide/follower.ts'
 import { loadFacts } from './decide/load-facts.ts'
 import { unsubscribeLinks } from './decide/unsubscribe-headers.ts'
@@ -33,7 +33,7 @@ export function createDecideAtOnce(stages: Stages): DecideAtOnce {
     try {
       return await decide(stages, environment, jobs, costly)
     } catch (error) {
-      if (!(error instanceof NotAtHand))
+      if (!(error instanceof NotAtHand || error instanceof DecidedLater))
         stages.pipeline.world.log.debug({ err: error }, 'Could not decide jobs immediately')
       return undefined
     }
@@ -57,7 +57,17 @@ async function decide(
   if (facts.mayBeSuppressed) return undefined
   const links = await unsubscribeLinks(deciding, environment, [...jobs, ...facts.followers.values()], facts.versions)
   const now = world.now()
-  const parts = { environment, facts, links, renderer, now, stages, answers: new Map(), tracing: undefined }
+  const parts = {
+    environment,
+    facts,
+    links,
+    renderer,
+    now,
+    stages,
+    answers: new Map(),
+    tracing: undefined,
+    isAtOnce: true,
+  }
   const decided = await costly.timed(environment, () => decideBatch(parts, jobs))
   if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.

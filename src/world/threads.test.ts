@@ -15,6 +15,7 @@ parentPort.on('message', (message) => {
   if (message === 'throw') throw new Error('broken')
   if (message === 'fill') { const all = []; for (;;) all.push(new Array(100000).fill(message)) }
   parentPort.postMessage({ message, count })
+  if (message === 'break when idle') setImmediate(() => { throw new Error('idle') })
 })
 parentPort.postMessage('ready')`
 const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
@@ -93,4 +94,16 @@ test('beyond what can wait, it is refused', async (t) => {
   const waiting = Array.from({ length: 501 }, () => threads.run('a'))
   await failed('unavailable', threads.run('one more'))
   await Promise.all(waiting)
+})
+
+test('a thread that breaks while it is idle ends nothing else, and is replaced', async (t) => {
+  const threads = threadsOf(t)
+  await threads.run('warm')
+  assert.deepEqual(await threads.run('break when idle'), { message: 'break when idle', count: 2 })
+  let reply: unknown
+  // A task that meets the breaking thread fails; the next has a new one.
+  for (let tries = 0; tries < 100 && (reply as { count?: number })?.count !== 1; tries += 1) {
+    reply = await threads.run('next').catch((error: unknown) => error)
+  }
+  assert.deepEqual(reply, { message: 'next', count: 1 })
 })

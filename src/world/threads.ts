@@ -88,6 +88,7 @@ export function createThreads({
       slot.worker = worker
       const reply = await replyOf(worker, task.message, deadlineMs)
       slot.task = undefined
+      forgetIfItEnds(slot, worker)
       task.resolve(reply)
       runNext(slot)
     } catch (error) {
@@ -114,6 +115,15 @@ export function createThreads({
   }
 }
 
+/** One that breaks or ends while it is idle is replaced when the next task comes; without a listener it would end the process. */
+function forgetIfItEnds(slot: Slot, worker: Worker): void {
+  const forget = (): void => {
+    if (slot.worker === worker) slot.worker = undefined
+  }
+  worker.once('error', forget)
+  worker.once('exit', forget)
+}
+
 /** To what was listened to here; a worker has listeners of its own. */
 function stopListening(worker: Worker): void {
   for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name)
@@ -122,8 +132,10 @@ function stopListening(worker: Worker): void {
 /** The worker's next message, or why there is none in time. */
 function replyOf(worker: Worker, message: unknown, deadlineMs: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    stopListening(worker)
+    // A reply that came while this thread itself was busy is in time: it is read before the next turn.
     const late = setTimeout(() => {
-      reject(new ThreadFailure('late', `It took longer than ${deadlineMs} ms`))
+      setImmediate(() => reject(new ThreadFailure('late', `It took longer than ${deadlineMs} ms`)))
     }, deadlineMs)
     const settled = (settle: () => void) => {
       clearTimeout(late)

@@ -33,7 +33,12 @@ interface BatchParts extends DecidingParts {
   readonly stages: Pick<Stages, 'pipeline' | 'sends'>
   readonly answers: WebhookAnswers
   readonly tracing: StepTracing | undefined
+  /** A caller waits for it: what has to be rendered in a thread is left to its own turn. */
+  readonly isAtOnce?: boolean
 }
+
+/** A job of the batch takes longer than a caller should wait: all of them have their own turn. */
+export class DecidedLater extends Error {}
 
 /** Others get their turn in between if it takes long. */
 export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn = new Turn()): Promise<DecidedBatch> {
@@ -66,6 +71,7 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
     }
     let decided = decideIfCheap(here, jobFacts)
     if (decided === 'dear') {
+      if (parts.isAtOnce === true) throw new DecidedLater()
       decided = await decideDear(parts, jobFacts)
       // The thread had its time, and others had theirs.
       await turn.next()
