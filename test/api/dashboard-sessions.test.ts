@@ -1,8 +1,10 @@
 // Sessions of the dashboard over the API: how they are opened, what they count for, and how they end.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import { createSignInLink } from '../../src/manage/operate/dashboard-sessions.ts'
 import { sweep } from '../../src/manage/operate/housekeeping.ts'
+import { findSession } from '../../src/store/operate/dashboard-sessions.ts'
 import { listEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -60,6 +62,34 @@ test('the cookie alone counts for nothing, nor does it with the header of anothe
   // Not the last character: some of its bits stand for nothing.
   const changed = cookie.replace(/.(?=.{9}$)/, (one) => (one === 'A' ? 'B' : 'A'))
   assert.equal(await ask({ ...own, cookie: changed }), 401)
+})
+
+test('a session is limited as its key is: by addresses that are set later, and by a rate', async () => {
+  const made = await app.call('POST', '/v1/environments/api-keys', { body: { scopes: ['full'], ratePerSecond: 1 } })
+  const reply = await opened({ apiKey: made.body.key })
+  assert.equal((await app.call('GET', '/v1/environments', asSession(reply))).status, 200)
+  const { _id: environmentId } = reply.body.environment
+  const [session] = await app.database.db.rows<{ id: string }>(sql`select id from dashboard_sessions order by id desc`)
+  const found = await findSession(app.database.db, environmentId, session?.id ?? '', app.world.now())
+  assert.equal(found?.ratePerSecond, 1)
+  const narrow = { body: { ratePerSecond: null, allowedAddresses: ['203.0.113.0/24'] } }
+  assert.equal((await app.call('PATCH', `/v1/environments/api-keys/${made.body._id}`, narrow)).status, 200)
+  assert.equal((await app.call('GET', '/v1/environments', asSession(reply))).status, 403)
+})
+
+test('a deleted environment is closed to its sessions and links at once', async () => {
+  const made = await app.call('POST', '/v1/environments', { body: { name: 'Short-lived' } })
+  const { id, organizationId } = { id: made.body._id, organizationId: made.body._organizationId }
+  const environment = { id, organizationId, name: 'Short-lived' }
+  const [used, unused] = [
+    await createSignInLink(app.database.db, app.world, environment),
+    await createSignInLink(app.database.db, app.world, environment),
+  ]
+  const reply = await opened({ link: used })
+  assert.equal((await app.call('GET', '/v1/notifications', asSession(reply))).status, 200)
+  await app.database.db.run(sql`update environments set deleted_at = now() where id = ${id}`)
+  assert.equal((await app.call('GET', '/v1/notifications', asSession(reply))).status, 401)
+  assert.equal((await opened({ link: unused })).status, 401)
 })
 
 test('a link opens one session, on this machine alone, for ten minutes', async () => {

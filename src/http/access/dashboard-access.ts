@@ -8,6 +8,7 @@ import type { OpenedSession } from '../../manage/operate/dashboard-sessions.ts'
 import type { SessionCaller } from '../../store/operate/dashboard-sessions.ts'
 import { findSession } from '../../store/operate/dashboard-sessions.ts'
 import type { World } from '../../world/world.ts'
+import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
 
 /**
  * The environment that a call is for, or `*` for calls about sessions themselves. A page of another origin cannot send it:
@@ -58,6 +59,9 @@ export function createDashboardAccess(
       const sealed = cookiesOf(request).get(String(environmentId))
       const session = sealed === undefined ? undefined : await sessionOf(String(environmentId), sealed)
       if (session === undefined) throw new Problem(401, 'The session has ended; sign in again')
+      // A session may do what its key may, and from where: an allow-list that was narrowed holds at once.
+      const allowed = allowListOf(session.allowedAddresses)
+      if (allowed !== undefined) throwIfElsewhere(allowed, request.ip)
       return session
     },
     async sessionsOf(request) {

@@ -6,7 +6,7 @@ import type { Reader } from '../../domain/messages/inbox.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { SessionSubscriber } from '../../store/messages/inbox-sessions.ts'
 import { findSessionSubscriber } from '../../store/messages/inbox-sessions.ts'
-import { ensureLateKey, findEnvironments, findLateKey } from '../../store/operate/installation.ts'
+import { ensureLateKey, findLateKey, findOpenEnvironment } from '../../store/operate/installation.ts'
 import type { World } from '../../world/world.ts'
 
 const algorithm = 'HS256'
@@ -56,7 +56,7 @@ export function createInboxTokens(db: Db, world: World): InboxTokens {
   const environments = remembering<Opened>(world, environmentKeptMs)
 
   async function open(id: string): Promise<Opened | undefined> {
-    const [environment] = await findEnvironments(db, [id])
+    const environment = await findOpenEnvironment(db, id)
     const key = environment && (await findLateKey(db, world.sealer, environment, 'inbox-key'))
     return key && { environment, key }
   }

@@ -11,7 +11,7 @@ import {
 } from '../../domain/operate/dashboard-session.ts'
 import { Problem } from '../../domain/problem.ts'
 import { insertLink, insertSession, revokeSession, takeLink } from '../../store/operate/dashboard-sessions.ts'
-import { findEnvironments } from '../../store/operate/installation.ts'
+import { findOpenEnvironment } from '../../store/operate/installation.ts'
 import type { World } from '../../world/world.ts'
 
 export interface OpenedSession {
@@ -31,7 +31,7 @@ export async function createSignInLink(db: Db, world: World, environment: Enviro
 /** Consumes the link. Throws a 401 if it is unknown, used or expired. */
 export async function openSessionByLink(db: Db, world: World, text: string): Promise<OpenedSession> {
   const link = linkOfText(text)
-  const [environment] = link === undefined ? [] : await findEnvironments(db, [link.environmentId])
+  const environment = link && (await findOpenEnvironment(db, link.environmentId))
   if (link === undefined || environment === undefined) throw deadLink()
   return db.transaction(async (tx) => {
     const now = world.now()

@@ -20,9 +20,14 @@ export async function insertSession(tx: Tx, environment: Environment, session: N
 /** The author in the audit log for sessions that a link opened. */
 const linkName = 'Dashboard, by sign-in link'
 
-export type SessionCaller = Caller & { readonly expiresAt: Date; readonly openedBy: 'key' | 'link' }
+export type SessionCaller = Caller & {
+  readonly expiresAt: Date
+  readonly openedBy: 'key' | 'link'
+  /** Of its API key; null where any address will do. */
+  readonly allowedAddresses: readonly string[] | null
+}
 
-/** The caller of a session; undefined if the session or its API key was revoked or has expired. */
+/** The caller of a session; undefined if it or its API key was revoked or has expired, or the environment is deleted. */
 export async function findSession(
   db: Sql,
   environmentId: string,
@@ -33,15 +38,18 @@ export async function findSession(
     keyId: string | null
     keyName: string | null
     scopes: Scope[] | null
+    allowedAddresses: string[] | null
+    ratePerSecond: number | null
     expiresAt: Date
     organizationId: string
     name: string
   }>(sql`
-    select s.key_id as "keyId", k.name as "keyName", k.scopes, s.expires_at as "expiresAt",
-           e.organization_id as "organizationId", e.name
+    select s.key_id as "keyId", k.name as "keyName", k.scopes, k.allowed_addresses as "allowedAddresses",
+           k.rate_per_second as "ratePerSecond", s.expires_at as "expiresAt", e.organization_id as "organizationId", e.name
     from dashboard_sessions s join environments e on e.id = s.environment_id
     left join api_keys k on k.environment_id = s.environment_id and k.id = s.key_id
     where s.environment_id = ${environmentId} and s.id = ${id} and s.revoked_at is null and s.expires_at > ${now}
+      and e.deleted_at is null
       and (s.key_id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now})))`)
   if (row === undefined) return undefined
   return {
@@ -49,6 +57,8 @@ export async function findSession(
     keyId: row.keyId ?? id,
     keyName: row.keyName ?? linkName,
     scopes: row.scopes ?? ['full'],
+    ...(row.ratePerSecond === null ? {} : { ratePerSecond: row.ratePerSecond }),
+    allowedAddresses: row.allowedAddresses,
     expiresAt: row.expiresAt,
     openedBy: row.keyId === null ? 'link' : 'key',
   }

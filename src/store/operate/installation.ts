@@ -118,6 +118,12 @@ export async function findEnvironments(db: Sql, ids: readonly string[]): Promise
     select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
 }
 
+/** By its id, unless it is deleted: nothing opens it any more while its rows are being erased. */
+export async function findOpenEnvironment(db: Sql, id: string): Promise<Environment | undefined> {
+  return db.row<Environment>(sql`
+    select id, organization_id as "organizationId", name from environments where id = ${id} and deleted_at is null`)
+}
+
 /** By its public name. */
 export async function findEnvironmentIdentified(db: Sql, identifier: string): Promise<Environment | undefined> {
   return db.row<Environment>(
