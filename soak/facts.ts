@@ -65,6 +65,18 @@ export async function countUnfinished(client: pg.Client): Promise<Unfinished> {
   return rows[0] as Unfinished
 }
 
+/** The first few that are unfinished, with what they wait for. */
+export async function describeUnfinished(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ text: string }>(`
+    select concat_ws(' ', 'job', j.status, 'lane', j.lane, 'due in',
+        round(extract(epoch from j.due_at - clock_timestamp())::numeric, 1), 's, leased', j.lease is not null,
+        'interrupted', j.interruptions, '; message', m.state, m.status, m.provider_id, m.sending::text, m.error_text) as text
+    from jobs j left join messages m on m.environment_id = j.environment_id and m.job_id = j.id and m.state <> 'done'
+    where j.status in ('pending', 'queued', 'running', 'delayed') or j.due_at is not null
+    limit 5`)
+  return rows.map(({ text }) => `unfinished: ${text}`)
+}
+
 export const totalOf = (unfinished: Unfinished): number =>
   unfinished.jobs + unfinished.tasks + unfinished.events + unfinished.messages
 

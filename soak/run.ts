@@ -85,7 +85,9 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
     if (scene.nodesStayUp && verdict.mailsTwiceMarked > 0) {
       stage.remarks.push(`${verdict.mailsTwiceMarked} e-mails came twice (marked) though no node was killed`)
     }
-    if (!isClean(verdict)) stage.remarks.push('not clean: see the examples of the verdict')
+    if (!isClean(verdict)) {
+      stage.remarks.push('not clean: see the examples of the verdict', ...(await stage.lastWords()))
+    }
     return {
       ...{ kills: stage.pace.count, load: load.counts, verdict, recovery: stage.recovery.times() },
       ...(settledMs === undefined ? {} : { settledMs }),

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tryCall } from './api.ts'
 import type { Facts } from './facts.ts'
-import { countUnfinished, readMsMax, readRows, totalOf, withClient } from './facts.ts'
+import { countUnfinished, describeUnfinished, readMsMax, readRows, totalOf, withClient } from './facts.ts'
 import type { Verdict } from './judge.ts'
 import { countReceipts, judge } from './judge.ts'
 import type { LedgerEntry } from './ledger.ts'
@@ -39,6 +39,7 @@ export async function verify(
     stage.connection,
     async (client) => {
       const rows = await readRows(client)
+      if (totalOf(rows.unfinished) > 0) stage.remarks.push(...(await describeUnfinished(client)))
       const { marks, leftAlone, words, unmarkedDetails } = await findMarked(
         client,
         stage.baseUrls,
