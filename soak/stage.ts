@@ -18,6 +18,8 @@ import { Sinks } from './sinks.ts'
 /** Every so many faults the service is left alone until what it owed has arrived. */
 const calmEvery = 8
 /** Between /ready and the next kill, where a start takes longer than the interval. */
+/** As the service writes it when a job, or what follows from a call, fails by our own doing. */
+const internalError = /"msg":"[^"]*internal error/
 const workAtLeastMs = [200, 1_500] as const
 const lastLines = 4
 /** A supervisor starts a service again when it ends by itself; this often, and no more. */
@@ -180,6 +182,15 @@ export class Stage {
   async lastWords(): Promise<string[]> {
     const logs = this.nodes.map(({ options }) => readFile(options.logPath, 'utf8').catch(() => ''))
     return (await Promise.all(logs)).flatMap((log) => log.trimEnd().split('\n').slice(-lastLines))
+  }
+
+  /** What no fault of a scene explains: errors of ours, each kind once. */
+  async internalErrors(): Promise<string[]> {
+    const logs = this.nodes.map(({ options }) => readFile(options.logPath, 'utf8').catch(() => ''))
+    const lines = (await Promise.all(logs)).flatMap((log) => log.split('\n')).filter((line) => internalError.test(line))
+    return [...new Set(lines.map((line) => /"message":"(.*?)"/.exec(line)?.[1] ?? line))].map(
+      (message) => `internal error: ${message}`,
+    )
   }
 
   async close(): Promise<void> {

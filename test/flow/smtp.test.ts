@@ -112,7 +112,9 @@ test('messages that wait for a connection, or for the go-ahead, are ready; only 
 
 test('mail of a node that died while it waited for a connection is sent by the next, at once', async (t) => {
   let greeted = 0
-  const silent = await startScript(t, () => void (greeted += 1))
+  const silent = await startScript(t, () => {
+    greeted += 1
+  })
   const to = people(12)
   const transactionId = await scene.trigger(await scene.workflow([email('Hello')]), to)
   const dying = nodeWith(silent)
