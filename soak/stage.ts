@@ -17,9 +17,9 @@ import { Sinks } from './sinks.ts'
 
 /** Every so many faults the service is left alone until what it owed has arrived. */
 const calmEvery = 8
-/** Between /ready and the next kill, where a start takes longer than the interval. */
-/** As the service writes it when a job, or what follows from a call, fails by our own doing. */
+/** As the service writes it when a job fails by our own doing. */
 const internalError = /"msg":"[^"]*internal error/
+/** Between /ready and the next kill, where a start takes longer than the interval. */
 const workAtLeastMs = [200, 1_500] as const
 const lastLines = 4
 /** A supervisor starts a service again when it ends by itself; this often, and no more. */
