@@ -9,7 +9,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import { buriedPage } from '../../src/read/operate/buried.ts'
 import { redrivesPage } from '../../src/read/operate/redrives.ts'
 import { findCanceled } from '../../src/store/jobs/cancel.ts'
-import { findFailed, hasRedrivable, lockMendable } from '../../src/store/jobs/redrive.ts'
+import { findFailed, hasRedrivable, lockRedrivable } from '../../src/store/jobs/redrive.ts'
 import { lockMessagesOfJobs } from '../../src/store/messages/redrive.ts'
 import { findRetractableOfEvent, lockRetractable, lockRetractableOfJobs } from '../../src/store/messages/retract.ts'
 import type { TestApp } from '../support/app.ts'
@@ -125,7 +125,7 @@ test('a page of redrives looks at a page of redrives', async () => {
 test('jobs and messages are locked by their keys', async () => {
   const jobs = await failed({})(app.database.db)
   const db = recordStatements(app.database.db)
-  await lockMendable(
+  await lockRedrivable(
     db,
     environment,
     jobs.map((job) => job.jobId),
