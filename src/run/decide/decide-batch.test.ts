@@ -64,8 +64,16 @@ function dearScene(count: number, run: (asked: number) => Promise<unknown>) {
       throw new RenderElsewhere({ kind: 'inApp', template, scope } as never)
     },
   }
-  const stages = { pipeline: { world: { threads, now: () => new Date(0) } }, sends: {} }
-  const parts = { facts, renderer: { small }, stages, links: undefined, answers: new Map(), now: new Date(0) }
+  const world = { threads, now: () => new Date(0) }
+  const parts = {
+    facts,
+    renderer: { small },
+    world,
+    holding: {},
+    links: undefined,
+    answers: new Map(),
+    now: new Date(0),
+  }
   return { parts, jobs, asked: () => asked }
 }
 

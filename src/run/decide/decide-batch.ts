@@ -7,9 +7,10 @@ import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import { decideElsewhere } from '../../render/elsewhere.ts'
+import type { World } from '../../world/world.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
+import type { HoldingParts } from '../send/held-unrendered.ts'
 import { heldUnrendered } from '../send/held-unrendered.ts'
-import type { Stages } from '../stages.ts'
 import type { StepTracing } from '../trace-steps.ts'
 import { withSpan } from '../trace-steps.ts'
 import type { DecidedJob, DecidingParts } from './decide-job.ts'
@@ -33,7 +34,8 @@ export interface DecidedBatch {
 
 interface BatchParts extends DecidingParts {
   readonly environment: Environment
-  readonly stages: Pick<Stages, 'pipeline' | 'sends'>
+  readonly world: World
+  readonly holding: HoldingParts
   readonly answers: WebhookAnswers
   readonly tracing: StepTracing | undefined
   /** A caller waits for it: what has to be rendered in a thread is left to its own turn. */
@@ -77,12 +79,12 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
       batch.settlements.push(abandoned(facts, job, now))
       continue
     }
-    const held = heldUnrendered(parts.stages, jobFacts, now, probed)
+    const held = heldUnrendered(parts.holding, jobFacts, now, probed)
     if (held !== undefined) {
       batch.settlements.push(held)
       continue
     }
-    if (mustAsk(jobFacts, parts.stages.pipeline)) {
+    if (mustAsk(jobFacts, parts)) {
       batch.asking.push(jobFacts)
       continue
     }
@@ -107,7 +109,7 @@ const givenBack = (job: Job, now: Date): Settlement => settles(job, job.status, 
 
 /** Those of which the message costs more than a small budget, if they were rendered in time. */
 async function decideAllDear(parts: BatchParts, dear: readonly JobFacts[]): Promise<ReadonlyMap<Job, DecidedJob>> {
-  const { threads } = parts.stages.pipeline.world
+  const { threads } = parts.world
   const bounds = { atOnce: threads?.size ?? 1, msMax: parts.threadsMsMax ?? usualThreadsMsMax }
   const decided = await sideBySide(dear, bounds, (one) => decideDear(parts, one))
   return new Map([...decided].map(([{ job }, result]) => [job, result]))
@@ -116,9 +118,7 @@ async function decideAllDear(parts: BatchParts, dear: readonly JobFacts[]): Prom
 /** What costs little is rendered here; without threads everything is. */
 function decidingHere(parts: BatchParts): DecidingParts {
   const { small } = parts.renderer
-  return small === undefined || parts.stages.pipeline.world.threads === undefined
-    ? parts
-    : { ...parts, renderer: small }
+  return small === undefined || parts.world.threads === undefined ? parts : { ...parts, renderer: small }
 }
 
 function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'dear' {
@@ -133,7 +133,7 @@ function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'd
 function decideDear(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
   const { renderer, now } = parts
   return decideElsewhere({
-    threads: parts.stages.pipeline.world.threads,
+    threads: parts.world.threads,
     renderer,
     first: renderer.small ?? renderer,
     now: () => now,
@@ -155,11 +155,11 @@ function decideFollower(
   { id }: Job,
   decided: DecidedJob,
 ): { readonly job: Job; readonly decided: DecidedJob } | undefined {
-  const { facts, links, tracing, stages } = parts
+  const { facts, links, tracing } = parts
   const job = facts.followers.get(id)
   if (job === undefined || !goesOnWith(decided, job)) return undefined
   const found = jobFactsFrom(facts, job, links)
-  if (found === undefined || mustAsk(found, stages.pipeline)) return undefined
+  if (found === undefined || mustAsk(found, parts)) return undefined
   const traced = withSpan(tracing, found) as JobFacts
   const next = orUndecided(() => decideJob(here, traced))
   // A call or a decision is for a job that is there.

@@ -1,4 +1,5 @@
 // Unsubscribe links: for the templates of e-mails, and as the headers with which mail programs offer one click (RFC 8058).
+import type { Sql } from '../../db/sql.ts'
 import type { Decision, SendDecision } from '../../domain/delivery/decision.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -8,8 +9,17 @@ import { withToken } from '../../domain/preferences/stored-links.ts'
 import type { Unsubscription } from '../../domain/preferences/unsubscribe-token.ts'
 import { unsignedToken, unsubscribeUrlOf, writeUnsubscribeToken } from '../../domain/preferences/unsubscribe-token.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
-import type { Deciding } from '../pipeline.ts'
+import type { World } from '../../world/world.ts'
+import type { SigningSecrets } from '../cache/signing-secrets.ts'
 import type { JobFacts } from './job-facts.ts'
+
+export interface LinkSources {
+  readonly db: Sql
+  readonly signingSecrets: SigningSecrets
+  /** The base URL of links in messages; undefined if the service has no URL that they could point to. */
+  readonly linkBase: string | undefined
+  readonly world: Pick<World, 'sealer'>
+}
 
 export interface UnsubscribeLinks {
   /** Undefined for critical workflows, from which no one can unsubscribe. */
@@ -27,7 +37,7 @@ export interface UnsubscribeLink {
 
 /** Undefined where no job needs one, or there is no address that mail could point to. */
 export async function unsubscribeLinks(
-  { db, signingSecrets, linkBase, world }: Pick<Deciding, 'db' | 'signingSecrets' | 'linkBase' | 'world'>,
+  { db, signingSecrets, linkBase, world }: LinkSources,
   environment: Environment,
   jobs: readonly Job[],
   versions: ReadonlyMap<string, WorkflowVersion>,

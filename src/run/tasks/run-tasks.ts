@@ -15,17 +15,22 @@ import { expandPage, expansionStart } from '../../record/expand-page.ts'
 import type { ResolveChannels } from '../../record/resolve-recipients.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { buryTask, clearTask, leaveTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Environments } from '../cache/environments.ts'
+import type { Versions } from '../cache/versions.ts'
+import type { Writing } from '../writing.ts'
+import type { PagedParts } from './paged-parts.ts'
 import { runErasure } from './run-erasures.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
 import { runRedrive, runRetraction } from './run-redrives.ts'
+import type { ReplyTaskParts } from './run-replies.ts'
 import { handReplyOn } from './run-replies.ts'
 
-export interface TaskParts {
+export interface TaskParts extends PagedParts, ReplyTaskParts {
+  readonly environments: Environments
   readonly resolveChannels: ResolveChannels
-  /** True when the service is stopping: what was started continues elsewhere. */
-  isStopping(): boolean
 }
+
+type ExpansionParts = PagedParts & Pick<TaskParts, 'versions' | 'resolveChannels'>
 
 /** Each keeps a connection of the pool busy. */
 const worksAtOnce = 3
@@ -39,14 +44,9 @@ const pagesPerTurn = 10
 
 type Work = () => Promise<void>
 
-export async function runTasks(
-  pipeline: Pipeline,
-  parts: TaskParts,
-  tasks: readonly Task[],
-  handling: Handling<Task>,
-): Promise<void> {
-  const { world } = pipeline
-  const environments = await environmentsOf(pipeline, tasks)
+export async function runTasks(parts: TaskParts, tasks: readonly Task[], handling: Handling<Task>): Promise<void> {
+  const { world } = parts
+  const environments = await environmentsOf(parts.environments, tasks)
   if (environments === undefined) return handling.again(tasks)
   const works: Work[] = []
   const calls: Work[] = []
@@ -58,11 +58,11 @@ export async function runTasks(
       group.forEach(handling.done)
       continue
     }
-    const guard = { pipeline, environment, handling }
+    const guard = { writing: parts, environment, handling }
     const snoozes = group.filter((task) => task.kind === 'unsnooze' && !isPoisonous(task))
     if (snoozes.length > 0) works.push(() => endSnoozes(guard, snoozes))
     for (const task of group.filter((one) => !snoozes.includes(one))) {
-      const work = (): Promise<void> => runners[task.kind](pipeline, parts, environment, task)
+      const work = (): Promise<void> => runners[task.kind](parts, environment, task)
       if (!outward.has(task.kind)) works.push(() => guarded(guard, task, work))
       else calls.push(() => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate })))
     }
@@ -72,7 +72,7 @@ export async function runTasks(
 }
 
 /** Undefined if the database does not respond. */
-async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]) {
+async function environmentsOf(environments: Environments, tasks: readonly Task[]) {
   try {
     return await environments.of([...new Set(tasks.map((task) => task.environmentId))])
   } catch (error) {
@@ -82,14 +82,14 @@ async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]
 }
 
 interface Guard {
-  readonly pipeline: Pipeline
+  readonly writing: Writing
   readonly environment: Environment
   readonly handling: Handling<Task>
 }
 
 /** One that comes too late goes back; a possibly poisonous one is cleared first, as the wait is not its own. */
 async function callOutside(
-  { pipeline: { db, queue }, environment }: Guard,
+  { writing: { db, queue }, environment }: Guard,
   task: Task,
   { work, isTooLate }: { work: Work; isTooLate(): boolean },
 ): Promise<void> {
@@ -98,16 +98,16 @@ async function callOutside(
   await work()
 }
 
-type Run = (pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task) => Promise<void>
+type Run = (parts: TaskParts, environment: Environment, task: Task) => Promise<void>
 
 /** Snoozes end together; each of the others is run by itself. */
 const runners: Readonly<Record<Task['kind'], Run>> = {
   expand,
   cancel: cancelPages,
-  unsnooze: ({ db, world }, _parts, environment, task) => endDueSnoozes(db, world, environment, [task]),
-  receipt: (pipeline, _parts, environment, task) => lookAtLateReceipts(pipeline, environment, task),
-  poll: (pipeline, _parts, environment, task) => pollReceipts(pipeline, environment, task),
-  reply: (pipeline, _parts, environment, task) => handReplyOn(pipeline, environment, task),
+  unsnooze: ({ db, world }, environment, task) => endDueSnoozes(db, world, environment, [task]),
+  receipt: lookAtLateReceipts,
+  poll: pollReceipts,
+  reply: handReplyOn,
   erase: runErasure,
   redrive: runRedrive,
   retract: runRetraction,
@@ -115,8 +115,8 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
 
 /** Together; if that fails, each separately, so that only the failing one is postponed. */
 async function endSnoozes(guard: Guard, tasks: readonly Task[]): Promise<void> {
-  const { pipeline, environment, handling } = guard
-  const { db, world } = pipeline
+  const { writing, environment, handling } = guard
+  const { db, world } = writing
   try {
     await endDueSnoozes(db, world, environment, tasks)
     tasks.forEach(handling.done)
@@ -133,15 +133,15 @@ async function sideBySide(works: Work[], atOnce: number): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, one))
 }
 
-async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
-  const { db, world, queue, versions } = pipeline
+async function expand(parts: ExpansionParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, versions } = parts
   const firstStepOf = async (versionId: string): Promise<number | undefined> => {
     const version = (await versions.of(db, environment, [versionId])).get(versionId)
     return version && activeStepFrom(version.definition.steps, 0)
   }
   let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
   for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !pipeline.isAlive()) break
+    if (parts.isStopping() || !parts.isAlive()) break
     state = await expandPage(db, world, environment, queue, {
       task,
       state,
@@ -152,13 +152,17 @@ async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environ
   if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
 }
 
-async function cancelPages(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
-  const { db, world, queue, versions } = pipeline
+async function cancelPages(
+  parts: PagedParts & { readonly versions: Versions },
+  environment: Environment,
+  task: Task,
+): Promise<void> {
+  const { db, world, queue, versions } = parts
   const { eventId, versionId, ...rest } = task.state as unknown as CancelState & { eventId: string; versionId: string }
   const version = (await versions.of(db, environment, [versionId])).get(versionId)
   let state: CancelState | undefined = rest
   for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !pipeline.isAlive()) break
+    if (parts.isStopping() || !parts.isAlive()) break
     const call = { eventId, versionId, steps: version?.definition.steps ?? [], state }
     state = await cancelNextPage(db, world, environment, queue, { task, ...call })
   }
@@ -166,8 +170,8 @@ async function cancelPages(pipeline: Pipeline, parts: TaskParts, environment: En
 }
 
 /** Never throws: the task is done, runs again, waits, or is buried. */
-async function guarded({ pipeline, environment, handling }: Guard, task: Task, work: Work): Promise<void> {
-  const { db, world } = pipeline
+async function guarded({ writing, environment, handling }: Guard, task: Task, work: Work): Promise<void> {
+  const { db, world } = writing
   try {
     if (isPoisonous(task)) {
       const error = `The process crashed ${soloDeathsMax} times while it ran only this task`
@@ -177,12 +181,12 @@ async function guarded({ pipeline, environment, handling }: Guard, task: Task, w
     handling.done(task)
   } catch (error) {
     if (isInfrastructureError(error)) handling.again([task])
-    else await putAside({ pipeline, environment, handling }, task, error)
+    else await putAside({ writing, environment, handling }, task, error)
   }
 }
 
-async function putAside({ pipeline, environment, handling }: Guard, task: Task, error: unknown): Promise<void> {
-  const { db, world, queue } = pipeline
+async function putAside({ writing, environment, handling }: Guard, task: Task, error: unknown): Promise<void> {
+  const { db, world, queue } = writing
   const now = world.now()
   const fate = afterFault(task, now)
   const words = error instanceof Error ? error.message : String(error)
