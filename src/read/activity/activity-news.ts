@@ -42,7 +42,7 @@ const followers = new WeakMap<Db, Map<string, number>>()
 /** Events until the signal aborts, a minute at most. Throws a 429 if too many follow already. */
 export function createActivityNews(db: Db, world: World, following: Following): AsyncIterable<string> {
   const { environment, signal } = following
-  // Nobody would read it, and nothing would give its place back.
+  // No one would read it, and nothing would give its place back.
   if (signal.aborted) return nothing()
   const counts = followers.get(db) ?? new Map<string, number>()
   followers.set(db, counts)
