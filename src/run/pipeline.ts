@@ -11,6 +11,7 @@ import type { Wordings } from './cache/layouts.ts'
 import type { SigningSecrets } from './cache/signing-secrets.ts'
 import type { Versions } from './cache/versions.ts'
 import type { ByteBudget } from './send/byte-budget.ts'
+import type { Slots } from './tasks/slots.ts'
 
 /** What is needed to decide, and to choose who sends: nodes without a worker have it too. */
 export interface Deciding {
@@ -33,6 +34,8 @@ export interface Pipeline extends Deciding {
   readonly environments: Environments
   /** What files may take of memory while they are sent. */
   readonly fileBudget: ByteBudget
+  /** The endpoints of customers that this node sends to at a time: slow ones hold their slot for a while. */
+  readonly webhookSlots: Slots
   /** False while this node cannot show the others that it lives: then it begins no call. */
   isAlive(): boolean
 }

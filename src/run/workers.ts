@@ -40,6 +40,7 @@ import { createProviderCalls } from './send/provider-calls.ts'
 import { createRateShares } from './send/rate-shares.ts'
 import type { Stages } from './stages.ts'
 import { runTasks } from './tasks/run-tasks.ts'
+import { createSlots } from './tasks/slots.ts'
 import { createUnconfirmed } from './unconfirmed.ts'
 
 export interface Workers {
@@ -93,6 +94,8 @@ const tasksPerBatchMax = 48
 const taskRunnersMax = 1
 /** Two batches: while one waits for calls outside, another is claimed. */
 const tasksClaimedMax = 96
+/** Of the tasks in flight, those that send webhooks: the others find two thirds free. */
+const webhookEndpointsMax = tasksClaimedMax / 3
 /** Suspected rows that may wait for services outside at a time; only one is being decided. */
 const possiblyPoisonousInFlightMax = 50
 /** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
@@ -210,6 +213,7 @@ function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorde
     queue,
     environments: createEnvironments(db),
     fileBudget: createByteBudget(world, { bytesMax: fileBytesAtOnceMax, waitMs: fileWaitMs }),
+    webhookSlots: createSlots(webhookEndpointsMax),
     isAlive,
   }
   const faults = createJobFaults({ db, world, queue, versions: pipeline.versions })

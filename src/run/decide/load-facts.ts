@@ -52,6 +52,8 @@ export interface Facts {
   readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
   /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly mayBeSuppressed: boolean
+  /** Whether events about messages are sent to an endpoint of the customer's. */
+  readonly areReported: boolean
   /** By job: what was being sent when it last ran. */
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
@@ -138,6 +140,7 @@ async function readFacts(
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
     mayBeSuppressed: stamps.hasSuppressions && jobs.some((job) => suppressible.has(typeOf(job, versions))),
+    areReported: stamps.hasWebhooks,
     wording,
     channels,
     previous,

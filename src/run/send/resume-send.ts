@@ -15,7 +15,7 @@ import type { Pipeline } from '../pipeline.ts'
 import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
 import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
-import { dueOf, settleCalls, settleOutcomes } from './settle-outcomes.ts'
+import { dueOf, reportedWith, settleCalls, settleOutcomes } from './settle-outcomes.ts'
 
 const interrupted = 'The service stopped during the call to the provider; it is unknown whether the message was sent'
 
@@ -166,6 +166,7 @@ function givenUp(job: JobFacts, { messages, left, code, words }: GivenUp, now: D
       sending: withoutDue(message.sending),
       nextIntegrationId: null,
       isTest: false,
+      ...reportedWith(job),
     })),
   }
 }
