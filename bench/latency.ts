@@ -10,6 +10,8 @@ import {
   requestText,
 } from './api.ts'
 import { createCallers } from './load.ts'
+import { postmasterOf } from './real/contenders.ts'
+import { processorSecondsOf } from './real/processes.ts'
 import type { Sink } from './sink.ts'
 import { clockMs, startSink } from './sink.ts'
 import { scaled } from './sizes.ts'
@@ -36,27 +38,44 @@ export async function benchLatency(): Promise<Measured[]> {
     await createMailIntegration(ask, sink.port)
     await createWorkflow(ask, 'bench', [emailStep])
     await createSubscribers(ask, subscribers)
-    const ours: number[] = []
-    const theirs: number[] = []
+    const postmaster = await postmasterOf(stage.open())
+    const ours: Side = { latencyMs: [], processorMs: [] }
+    const theirs: Side = { latencyMs: [], processorMs: [] }
     for (let round = 0; round <= rounds; round += 1) {
-      const bareMs = await oneRound(bare.port, sink)
-      const serviceMs = await oneRound(service.port, sink)
-      // The first round warms up the compilers and the plans.
-      if (round === 0) continue
-      theirs.push(...bareMs)
-      ours.push(...serviceMs)
+      const sides = [
+        [theirs, bare],
+        [ours, service],
+      ] as const
+      for (const [side, { port, pid }] of sides) {
+        const before = await processorSecondsOf([pid, postmaster])
+        const latencyMs = await oneRound(port, sink)
+        const spentMs = ((await processorSecondsOf([pid, postmaster])) - before) * 1000
+        // The first round warms up the compilers and the plans.
+        if (round === 0) continue
+        side.latencyMs.push(...latencyMs)
+        side.processorMs.push(spentMs / latencyMs.length)
+      }
     }
-    const ratio = median(ours) / median(theirs)
-    const shown = (samples: readonly number[], share: number) => `${percentile(samples, share).toFixed(1)} ms`
+    const ratio = median(ours.latencyMs) / median(theirs.latencyMs)
+    const shown = ({ latencyMs }: Side, share: number) => `${percentile(latencyMs, share).toFixed(1)} ms`
+    const cost = ({ processorMs }: Side) => `${median(processorMs).toFixed(2)} ms`
     return [
       { what: 'bare HTTP + insert + fetch, median', value: shown(theirs, 0.5) },
       { what: 'bare HTTP + insert + fetch, p99', value: shown(theirs, 0.99) },
-      { what: `Posthorn, median of ${ours.length} at ${perSecond}/s`, value: shown(ours, 0.5) },
+      { what: `Posthorn, median of ${ours.latencyMs.length} at ${perSecond}/s`, value: shown(ours, 0.5) },
       { what: 'Posthorn, p99', value: shown(ours, 0.99) },
       { what: 'Posthorn, longest', value: shown(ours, 1) },
+      { what: 'CPU per event, PostgreSQL included: bare', value: cost(theirs) },
+      { what: 'CPU per event, PostgreSQL included: Posthorn', value: cost(ours) },
       { what: 'ratio of the medians', value: ratio.toFixed(2), bar: `≤ ${ratioBar}`, met: ratio <= ratioBar },
     ]
   })
+}
+
+interface Side {
+  readonly latencyMs: number[]
+  /** Per event, one for each round. */
+  readonly processorMs: number[]
 }
 
 /** Calls go out when their time has come, whether or not earlier ones were answered. */

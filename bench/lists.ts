@@ -2,7 +2,7 @@
 // distinguished.
 import type { Database } from '../src/db/connect.ts'
 import type { Sql } from '../src/db/sql.ts'
-import type { Caller } from '../src/domain/environment.ts'
+import type { Principal } from '../src/domain/environment.ts'
 import { createSealer } from '../src/domain/operate/sealed.ts'
 import { writeCursor } from '../src/read/page/cursor.ts'
 import { searchSubscribers } from '../src/read/people/subscribers.ts'
@@ -12,11 +12,12 @@ import { comparePages, environment, type PageQuery, sizes, timed, withSizes } fr
 import { fillRows, firstNames, idOfRow, topicId, updatedAtOfRow } from './rows.ts'
 import { type Measured, median } from './statistics.ts'
 
-const caller: Caller = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
+const principal: Principal = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
 const sealer = createSealer([Buffer.alloc(32)])
 
 const cursorAt = (row: number) => writeCursor({ orderBy: '_id', value: idOfRow(row), id: idOfRow(row) })
-const search = (db: Sql, query: Parameters<typeof searchSubscribers>[3]) => searchSubscribers(db, sealer, caller, query)
+const search = (db: Sql, query: Parameters<typeof searchSubscribers>[3]) =>
+  searchSubscribers(db, sealer, principal, query)
 const topic = { _id: topicId, key: 'everyone', createdAt: updatedAtOfRow(0), updatedAt: updatedAtOfRow(0) }
 
 const queries: Record<string, PageQuery> = {

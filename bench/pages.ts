@@ -1,6 +1,6 @@
 // Page queries of the feed, the messages and the events at 10,000 and 1,000,000 rows.
 import type { Sql } from '../src/db/sql.ts'
-import type { Caller } from '../src/domain/environment.ts'
+import type { Principal } from '../src/domain/environment.ts'
 import { createSealer } from '../src/domain/operate/sealed.ts'
 import { activityPage } from '../src/read/activity/activity.ts'
 import { createPinnedVersions } from '../src/read/activity/pinned-versions.ts'
@@ -18,7 +18,7 @@ import {
 import { comparePages, environment, type PageQuery, withSizes } from './page-times.ts'
 import type { Measured } from './statistics.ts'
 
-const caller: Caller = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
+const principal: Principal = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
 const sealer = createSealer([Buffer.alloc(32)])
 const versions = createPinnedVersions()
 
@@ -31,7 +31,7 @@ const limit = 10
 const feed = (db: Sql, subscriberId: string, query: Part<Parameters<typeof feedPage>[3]> = {}) =>
   feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const messages = (db: Sql, query: Part<Parameters<typeof messagesPage>[3]> = {}) =>
-  messagesPage(db, sealer, caller, { page: 0, limit, ...query })
+  messagesPage(db, sealer, principal, { page: 0, limit, ...query })
 const events = (db: Sql, query: Part<Parameters<typeof activityPage>[2]> = {}) =>
   activityPage(db, environment, { page: 0, limit, ...query }, versions)
 

@@ -85,6 +85,7 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
     if (scene.nodesStayUp && verdict.mailsTwiceMarked > 0) {
       stage.remarks.push(`${verdict.mailsTwiceMarked} e-mails came twice (marked) though no node was killed`)
     }
+    stage.remarks.push(...(await stage.internalErrors()))
     if (!isClean(verdict)) {
       stage.remarks.push('not clean: see the examples of the verdict', ...(await stage.lastWords()))
     }

@@ -17,6 +17,8 @@ import { Sinks } from './sinks.ts'
 
 /** Every so many faults the service is left alone until what it owed has arrived. */
 const calmEvery = 8
+/** As the service writes it when a job fails by our own doing. */
+const internalError = /"msg":"[^"]*internal error/
 /** Between /ready and the next kill, where a start takes longer than the interval. */
 const workAtLeastMs = [200, 1_500] as const
 const lastLines = 4
@@ -180,6 +182,15 @@ export class Stage {
   async lastWords(): Promise<string[]> {
     const logs = this.nodes.map(({ options }) => readFile(options.logPath, 'utf8').catch(() => ''))
     return (await Promise.all(logs)).flatMap((log) => log.trimEnd().split('\n').slice(-lastLines))
+  }
+
+  /** What no fault of a scene explains: errors of ours, each kind once. */
+  async internalErrors(): Promise<string[]> {
+    const logs = this.nodes.map(({ options }) => readFile(options.logPath, 'utf8').catch(() => ''))
+    const lines = (await Promise.all(logs)).flatMap((log) => log.split('\n')).filter((line) => internalError.test(line))
+    return [...new Set(lines.map((line) => /"message":"(.*?)"/.exec(line)?.[1] ?? line))].map(
+      (message) => `internal error: ${message}`,
+    )
   }
 
   async close(): Promise<void> {

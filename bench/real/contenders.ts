@@ -150,7 +150,7 @@ const measuredBy = (name: SideName, port: number, db: Database, pids: readonly n
   walBytes: () => walBytesOf(db),
 })
 
-async function postmasterOf(db: Database): Promise<number> {
+export async function postmasterOf(db: Database): Promise<number> {
   const row = await db.row<{ directory: string }>(sql`select current_setting('data_directory') as directory`)
   const file = await readFile(join(row?.directory ?? '', 'postmaster.pid'), 'utf8')
   return Number(file.split('\n')[0])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { oneStatement } from './one-statement.ts'
-import { prepared, sql, statementNameMax } from './sql.ts'
+import { listed, prepared, sql, statementNameMax } from './sql.ts'
 
 const part = (name: string, value: number) => ({
   as: sql`first`,
@@ -49,12 +49,42 @@ test('a prepared statement whose text is known has the same text and values as o
   }
 })
 
-test('two statements with different texts cannot share a name', () => {
-  prepared('shared-name', sql`select ${1}`)
-  assert.throws(() => prepared('shared-name', sql`select ${1}, 2`), /share the name/)
+test('of two statements with one name each keeps its own text, however often they were sent', () => {
+  const one = (value: number) => prepared('shared-name', sql`select ${value}`)
+  const other = (value: number) => prepared('shared-name', sql`select ${value}, 2`)
+  for (let value = 0; value < 200; value += 1) {
+    assert.deepEqual([one(value).text, other(value).text], ['select $1', 'select $1, 2'])
+    assert.deepEqual([one(value).values, other(value).values], [[value], [value]])
+  }
+  assert.equal(one(0).name, 'shared-name')
+  assert.notEqual(other(0).name, 'shared-name')
+  assert.equal(other(1).name, other(2).name)
 })
 
-test('a known statement with more or fewer values is refused', () => {
-  for (let count = 0; count < 100; count += 1) prepared('counted-values', sql`select ${1}`)
-  assert.throws(() => prepared('counted-values', sql`select ${1}, ${2}`), /share the name/)
+test('the text follows what is spliced in, where it stands, and which lists stand twice', () => {
+  const list = ['a']
+  const shapes = [
+    () => sql`select ${sql`now()`}, ${1}`,
+    () => sql`select ${1}, ${sql`now()`}`,
+    () => sql`select ${list}, ${list}`,
+    () => sql`select ${list}, ${[...list]}`,
+    () => sql`select ${sql`${1}`}, ${2}`,
+    () => sql`select ${1}, ${sql`${2}`}`,
+  ]
+  for (let round = 0; round < 3; round += 1) {
+    for (const shape of shapes) {
+      const plain = shape()
+      const { text, values } = prepared('many-shapes', shape())
+      assert.deepEqual([text, values], [plain.text, plain.values])
+    }
+  }
+})
+
+test('a name with very many texts is given up: they are sent without one', () => {
+  for (let count = 1; count < 40; count += 1) {
+    const all = listed(Array.from({ length: count }, (_, value) => sql`${value}`))
+    const { text, name } = prepared('growing', sql`select ${all}`)
+    assert.equal(text.split(',').length, count)
+    assert.equal(name === undefined, count > 16)
+  }
 })

@@ -1,4 +1,5 @@
 // Sql: a place to run statements, and the tag that keeps values out of their text.
+import { hash } from 'node:crypto'
 
 /** A statement and its values. Built only by the `sql` tag, so a value can never become text. */
 export interface Statement {
@@ -43,15 +44,41 @@ class Fragment implements Statement {
     return text
   }
 
-  /** The same values as `write` finds, in the same order, without the text. */
-  collect(values: unknown[]): void {
-    const { parts } = this
-    for (let index = 0; index < parts.length; index += 1) {
-      const part = parts[index]
-      if (part instanceof Fragment) part.collect(values)
-      else placeOf(part, values)
+  /** The values as `write` finds them, and the steps that decide the text. */
+  trace(steps: Step[], values: unknown[]): void {
+    steps.push(this.strings)
+    for (const part of this.parts) {
+      if (part instanceof Fragment) part.trace(steps, values)
+      else steps.push(placeOf(part, values))
     }
   }
+
+  /** Collects the values for as long as the steps are those of a known text; returns how far that was, -1 if not all the way. */
+  follow(steps: readonly Step[], from: number, values: unknown[]): number {
+    const { strings, parts } = this
+    if (!isSameTemplate(steps[from], strings)) return -1
+    let at = from + 1
+    for (let index = 0; index < parts.length; index += 1) {
+      const part = parts[index]
+      if (part instanceof Fragment) {
+        at = part.follow(steps, at, values)
+        if (at === -1) return -1
+      } else if (steps[at] === placeOf(part, values)) at += 1
+      else return -1
+    }
+    return at
+  }
+}
+
+/** What decides a text: the templates, from the outside in, and between them the numbers of the parameters. */
+type Step = readonly string[] | number
+
+/** A template is the same array each time it is used; lists of statements are joined by a new one. */
+function isSameTemplate(step: Step | undefined, strings: readonly string[]): boolean {
+  if (step === strings) return true
+  if (!Array.isArray(step) || step.length !== strings.length) return false
+  for (let index = 0; index < strings.length; index += 1) if (step[index] !== strings[index]) return false
+  return true
 }
 
 /** A list that stands in a statement twice travels once. */
@@ -84,40 +111,43 @@ export const valueBetween = (before: string, value: unknown, after: string): Sta
 export const statementNameMax = 63
 
 interface PreparedText {
+  readonly name: string
   readonly text: string
-  readonly valueCount: number
-  /** How often the text was built and compared. */
-  checks: number
+  readonly steps: readonly Step[]
 }
 
 /** By name. There are as many as there are kinds of batches, and the server keeps the plan of each as well. */
-const preparedTexts = new Map<string, PreparedText>()
-/** A statement that had the same text so often has it always: only its values are collected from then on. */
-const textChecks = 50
+const preparedTexts = new Map<string, PreparedText[]>()
+/** A name with more texts than this is that of no hot statement: further ones are planned each time. */
+const textsPerNameMax = 16
 
-/** Gives a hot statement a name, so that the server parses and plans it once per connection. */
+/**
+ * Gives a hot statement a name, so that the server parses and plans it once per connection. The text is built once:
+ * after that it is recognised, and only the values are collected. Should two statements share a name, the second gets
+ * one of its own: each is always sent with its own text.
+ */
 export function prepared(name: string, statement: Statement): Statement {
-  if (!(statement instanceof Fragment)) return { text: statement.text, values: statement.values, name }
-  const values: unknown[] = []
-  const known = preparedTexts.get(name)
-  if (known === undefined || known.checks < textChecks) {
-    const text = statement.write(values)
-    rememberText(name, known, text, values.length)
-    return { text, values, name }
-  }
-  statement.collect(values)
-  if (values.length !== known.valueCount) throw otherText(name)
-  return { text: known.text, values, name }
-}
-
-function rememberText(name: string, known: PreparedText | undefined, text: string, valueCount: number): void {
   if (name.length > statementNameMax) throw new Error(`The name of a statement is too long: ${name}`)
-  if (known === undefined) preparedTexts.set(name, { text, valueCount, checks: 1 })
-  else if (known.text === text) known.checks += 1
-  else throw otherText(name)
+  if (!(statement instanceof Fragment)) return { text: statement.text, values: statement.values, name }
+  const known = preparedTexts.get(name) ?? []
+  for (const one of known) {
+    const values: unknown[] = []
+    if (statement.follow(one.steps, 0, values) === one.steps.length) return sendable(one, values)
+  }
+  const values: unknown[] = []
+  const steps: Step[] = []
+  statement.trace(steps, values)
+  const text = statement.write([])
+  if (known.length >= textsPerNameMax) return { text, values }
+  const made = { name: known.length === 0 ? name : distinctName(name, text), text, steps }
+  preparedTexts.set(name, [...known, made])
+  return sendable(made, values)
 }
 
-const otherText = (name: string): Error => new Error(`Two statements with different texts share the name ${name}`)
+const sendable = ({ name, text }: PreparedText, values: readonly unknown[]): Statement => ({ text, values, name })
+
+const distinctName = (name: string, text: string): string =>
+  `${name.slice(0, statementNameMax - 21)} ${hash('sha1', text).slice(0, 20)}`
 
 /**
  * A value that the planner cannot see. A plan for a list of one looks cheaper than the general plan, so a prepared

@@ -1,4 +1,4 @@
-// The tenant boundary: an Environment of an Organization, and the Caller an API key makes of a request.
+// The tenant boundary: an Environment of an Organization, and the Principal, the API key of a request and what it may do.
 
 export interface Environment {
   readonly id: string
@@ -22,7 +22,7 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
-export interface Caller {
+export interface Principal {
   readonly environment: Environment
   readonly keyId: string
   readonly keyName: string
@@ -32,7 +32,7 @@ export interface Caller {
 }
 
 /** `read` opens the outbox as well. */
-export function mayUse(caller: Pick<Caller, 'scopes'>, needed: Scope): boolean {
-  const { scopes: held } = caller
+export function mayUse(principal: Pick<Principal, 'scopes'>, needed: Scope): boolean {
+  const { scopes: held } = principal
   return held.includes('full') || held.includes(needed) || (needed === 'outbox:read' && held.includes('read'))
 }

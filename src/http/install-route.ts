@@ -1,7 +1,7 @@
 // Turns a Route into a Fastify route: authenticate, check rights and rate, validate, handle, answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../domain/answer.ts'
-import type { Caller } from '../domain/environment.ts'
+import type { Principal } from '../domain/environment.ts'
 import { mayUse } from '../domain/environment.ts'
 import { authorOf } from '../domain/operate/audit.ts'
 import { forbidden } from '../domain/problem.ts'
@@ -30,13 +30,13 @@ export interface RouteContext extends Service {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Caller | undefined
+    principal: Principal | undefined
     span: Span | undefined
   }
 }
 
 export function installRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
-  if (!app.hasRequestDecorator('caller')) app.decorateRequest('caller', undefined)
+  if (!app.hasRequestDecorator('principal')) app.decorateRequest('principal', undefined)
   if (!app.hasRequestDecorator('span')) app.decorateRequest('span', undefined)
   const { writtenBy } = route
   const limitBytes = bodyLimitOf(route)
@@ -50,20 +50,20 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     // Before the body is read: an unauthenticated client cannot make us parse megabytes.
     onRequest: async (request, reply) => {
       const { authorization } = request.headers
-      const session = authorization === undefined ? await context.dashboard.callerOf(request) : undefined
-      const caller = session ?? (await context.authenticate(authorization, request.ip))
+      const session = authorization === undefined ? await context.dashboard.principalOf(request) : undefined
+      const principal = session ?? (await context.authenticate(authorization, request.ip))
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
-      if (!mayUse(caller, route.scope))
+      if (!mayUse(principal, route.scope))
         throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)
-      const { environment } = caller
+      const { environment } = principal
       const bytes = announcedBytes(request)
       // One that is too large is refused unread.
       const tokens = bytes === undefined || bytes > limitBytes ? 0 : tokensOfBytes(bytes)
-      reply.headers(await context.checkRate(caller, route.category, (route.cost ?? 1) + tokens))
-      request.caller = caller
+      reply.headers(await context.checkRate(principal, route.category, (route.cost ?? 1) + tokens))
+      request.principal = principal
       if (bytes === undefined || bytes > smallBodyBytes) {
         const charge = (more: number, paid: number) =>
-          context.checkRate(caller, route.category, more, (route.cost ?? 1) + paid)
+          context.checkRate(principal, route.category, more, (route.cost ?? 1) + paid)
         request.bodyShare = new BodyShare({ budget: context.bodyBudget, owner: environment.id, charge }, reply)
       }
     },
@@ -86,15 +86,15 @@ async function answerTo(
   context: RouteContext,
 ): Promise<Answer<unknown>> {
   const { method, url, headers, body } = request
-  const caller = callerOf(request)
-  const keyed = { method, url, header: headers['idempotency-key'], body, seesLess: seesLess(caller, route) }
+  const principal = principalOf(request)
+  const keyed = { method, url, header: headers['idempotency-key'], body, seesLess: seesLess(principal, route) }
   const idempotency = isLargeBody(body) ? await idempotencyInTurns(keyed) : idempotencyOf(keyed)
   if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
   const answer = await route.handle(context, {
-    caller,
+    principal,
     // The socket's own address, unless that is a proxy which the operator trusts: a header can say anything.
     get author() {
-      return authorOf(caller, { address: request.ip, id: request.id })
+      return authorOf(principal, { address: request.ip, id: request.id })
     },
     params: request.params,
     query: request.query,
@@ -108,9 +108,10 @@ async function answerTo(
 }
 
 /** Keys of one area are answered without secrets: an answer that was kept for a full key is not theirs. */
-const seesLess = (caller: Caller, { scope }: Route): boolean => scope.includes(':') && !caller.scopes.includes('full')
+const seesLess = (principal: Principal, { scope }: Route): boolean =>
+  scope.includes(':') && !principal.scopes.includes('full')
 
-/** From when the caller is known until the answer is out. */
+/** From when the principal is known until the answer is out. */
 function trace(request: FastifyRequest, reply: FastifyReply, route: Route, { world }: RouteContext): void {
   const span = world.tracer?.request(`${route.method} ${route.path}`, request.headers['traceparent'])
   if (span === undefined) return
@@ -143,9 +144,9 @@ function bodyLimitOf({ body, bodyLimitBytes }: Route): number {
   return bodyLimitBytes ?? (body === undefined ? smallBodyBytes : mediumBodyBytes)
 }
 
-function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === undefined) throw new Error('A handler was reached without authentication')
-  return request.caller
+function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === undefined) throw new Error('A handler was reached without authentication')
+  return request.principal
 }
 
 export function schemaOf(route: Documented): object {

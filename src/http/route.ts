@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Triggers } from '../accept/accept-events.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
-import type { Caller, Scope } from '../domain/environment.ts'
+import type { Principal, Scope } from '../domain/environment.ts'
 import type { Author } from '../domain/operate/audit.ts'
 import type { RetentionDays } from '../domain/operate/retention.ts'
 import type { SubscriberCreations } from '../manage/people/subscriber-creations.ts'
@@ -41,8 +41,8 @@ export interface Service {
 
 /** What the caller sent. A part without a schema is `undefined`: it was not validated, so it must not be read. */
 export interface Call<Params, Query, Body> {
-  readonly caller: Caller
-  /** The caller as the audit log names them. Asked for by calls that change the configuration. */
+  readonly principal: Principal
+  /** The principal as the audit log names it. Asked for by calls that change the configuration. */
   readonly author: Author
   readonly params: Params
   readonly query: Query

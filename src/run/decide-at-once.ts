@@ -9,7 +9,9 @@ import type { Costly } from './costly.ts'
 import { createCostly } from './costly.ts'
 import { DecidedLater, decideBatch } from './decide/decide-batch.ts'
 import { followerOf } from './decide/follower.ts'
+import type { FactSources } from './decide/load-facts.ts'
 import { loadFacts } from './decide/load-facts.ts'
+import type { LinkSources } from './decide/unsubscribe-headers.ts'
 import { unsubscribeLinks } from './decide/unsubscribe-headers.ts'
 import { dispatch } from './dispatch.ts'
 import { leaveSlots, markedBy } from './record-placed.ts'
@@ -23,47 +25,64 @@ import type { Stages } from './stages.ts'
  */
 const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
 
+type AtOnceStages = Pick<Stages, 'load' | 'decide' | 'place' | 'dispatch' | 'unconfirmed'>
+
+/** What is read without the database: a statement would be refused. */
+interface AtHand {
+  readonly load: FactSources
+  readonly links: LinkSources
+}
+
 /**
  * What is not at hand is left to the job's own turn, and so is any error here: it occurs again there, and is handled.
  */
-export function createDecideAtOnce(stages: Stages): DecideAtOnce {
+export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
   const costly = createCostly()
+  const { signingSecrets, linkBase } = stages.decide
+  const atHand: AtHand = {
+    load: { ...stages.load, db: nothingToRead },
+    links: { db: nothingToRead, signingSecrets, linkBase },
+  }
   return async (environment, jobs) => {
     if (costly.has(environment)) return undefined
     try {
-      return await decide(stages, environment, jobs, costly)
+      return await decide(stages, atHand, environment, jobs, costly)
     } catch (error) {
       if (!(error instanceof NotAtHand || error instanceof DecidedLater))
-        stages.pipeline.world.log.debug({ err: error }, 'Could not decide jobs immediately')
+        stages.decide.world.log.debug({ err: error }, 'Could not decide jobs immediately')
       return undefined
     }
   }
 }
 
 async function decide(
-  stages: Stages,
+  stages: AtOnceStages,
+  atHand: AtHand,
   environment: Environment,
   jobs: readonly PreLeasedJob[],
   costly: Costly,
 ): Promise<DecidedAtOnce | undefined> {
-  const { pipeline } = stages
-  const { world, renderer } = pipeline
-  const deciding = { ...pipeline, db: nothingToRead }
-  const versions = await pipeline.versions.of(nothingToRead, environment, [
-    ...new Set(jobs.map((job) => job.versionId)),
-  ])
+  const { load } = atHand
+  const { world, renderer } = stages.decide
+  const versions = await load.versions.of(load.db, environment, [...new Set(jobs.map((job) => job.versionId))])
   if (!jobs.every((job) => isDecidable(job, versions.get(job.versionId)))) return undefined
-  const facts = await loadFacts(deciding, environment, jobs)
+  const facts = await loadFacts(load, environment, jobs)
   if (facts.mayBeSuppressed) return undefined
-  const links = await unsubscribeLinks(deciding, environment, [...jobs, ...facts.followers.values()], facts.versions)
+  const links = await unsubscribeLinks(
+    atHand.links,
+    environment,
+    [...jobs, ...facts.followers.values()],
+    facts.versions,
+  )
   const now = world.now()
   const parts = {
     environment,
     facts,
     links,
     renderer,
+    world,
+    holding: stages.decide,
     now,
-    stages,
     answers: new Map(),
     tracing: undefined,
     isAtOnce: true,
@@ -73,7 +92,7 @@ async function decide(
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
   const placed = placeBatch(
-    stages,
+    stages.place,
     environment,
     facts,
     { ...decided, madeAfter },
@@ -92,7 +111,7 @@ function isDecidable(job: PreLeasedJob, version: WorkflowVersion | undefined): b
 }
 
 function decidedAtOnce(
-  stages: Stages,
+  { place, dispatch: dispatching, unconfirmed, decide: { world } }: AtOnceStages,
   environment: Environment,
   jobs: readonly PreLeasedJob[],
   { settlements, begun, waiting, calls, madeAfter }: PlacedBatch,
@@ -102,19 +121,18 @@ function decidedAtOnce(
     settlements,
     madeAfter: followers,
     written: (ended) => {
-      const { world } = stages.pipeline
       countWritten(world.meter, settlements, new Set(settlements.map(({ job }) => job.id)), world.now())
       const followed = new Set(followers.values())
       const goesOn = settlements.filter(({ job, next }) => next !== null && !followed.has(job.id))
       const handedOn = new Set(goesOn.map(({ job }) => followers.get(job.id) ?? job.id))
       const own = jobs.filter(({ id }) => !handedOn.has(id))
       const handling = { done: ended, again: () => {} }
-      dispatch(stages, environment, { jobs: own, begun, waiting, calls, madeAfter }, handling)
+      dispatch(dispatching, environment, { jobs: own, begun, waiting, calls, madeAfter }, handling)
     },
     notWritten: (isUnknown) => {
-      if (isUnknown) stages.unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
+      if (isUnknown) unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
       leaveSlots(begun)
-      stages.sends.wake()
+      place.sends.wake()
     },
   }
 }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { DispatchParts } from './dispatch.ts'
 import { dispatch } from './dispatch.ts'
 import type { Queued } from './send/call-queue.ts'
-import type { Stages } from './stages.ts'
 
 type Dispatched = Parameters<typeof dispatch>[2]
 
@@ -18,16 +18,16 @@ function scene(batch: { [Name in keyof Dispatched]?: unknown }) {
   const started: Queued<unknown>[] = []
   const added: Queued<unknown>[] = []
   const called: Queued<unknown>[] = []
-  const stages = {
+  const parts = {
     sends: {
       start: (calls: Queued<unknown>[]) => void started.push(...calls),
       add: (calls: Queued<unknown>[]) => void added.push(...calls),
     },
     customCalls: { add: (calls: Queued<unknown>[]) => void called.push(...calls) },
-  } as unknown as Stages
+  } as unknown as DispatchParts
   const handling = { done: ({ id }: Job) => void done.push(id), again: () => assert.fail('nothing runs again') }
   const empty = { jobs: [], begun: [], waiting: [], calls: [], madeAfter: new Map() }
-  dispatch(stages, environment, { ...empty, ...batch } as unknown as Dispatched, handling)
+  dispatch(parts, environment, { ...empty, ...batch } as unknown as Dispatched, handling)
   return { done, started, added, called }
 }
 

@@ -4,7 +4,15 @@ import type { Environment } from '../domain/environment.ts'
 import type { Handling } from '../queue/worker.ts'
 import type { RecordedBatch } from './record-placed.ts'
 import type { Queued } from './send/call-queue.ts'
-import type { Stages } from './stages.ts'
+import type { CustomCallQueue } from './send/custom-calls.ts'
+import type { SendQueue } from './send/place-sends.ts'
+
+export interface DispatchParts {
+  /** Messages that wait for providers. */
+  readonly sends: Pick<SendQueue, 'start' | 'add'>
+  /** Custom steps that wait for customers' services. */
+  readonly customCalls: Pick<CustomCallQueue, 'add'>
+}
 
 type Dispatched = Pick<RecordedBatch, 'jobs' | 'begun' | 'waiting' | 'calls' | 'madeAfter'> & {
   /** Jobs whose conditions are being evaluated by webhooks: they are reported when that has finished. */
@@ -13,7 +21,7 @@ type Dispatched = Pick<RecordedBatch, 'jobs' | 'begun' | 'waiting' | 'calls' | '
 
 /** Every job is reported once: when its call, or that of the step that follows it at once, is over; or now. */
 export function dispatch(
-  { sends, customCalls }: Stages,
+  { sends, customCalls }: DispatchParts,
   environment: Environment,
   { jobs, begun, waiting, calls, madeAfter, asking = [] }: Dispatched,
   handling: Handling<Job>,

@@ -8,9 +8,9 @@ import { leased } from '../domain/delivery/due.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { settles } from '../record/settlement.ts'
+import type { RecordParts } from './record-placed.ts'
 import { recordPlaced } from './record-placed.ts'
 import type { PlacedBatch } from './send/place-batch.ts'
-import type { Stages } from './stages.ts'
 import type { UnconfirmedWrite } from './unconfirmed.ts'
 
 const environment = { id: 'e' } as unknown as Environment
@@ -28,18 +28,20 @@ function scene(kept: readonly number[] | Error) {
     return { ids: kept.map(id).join(',') }
   }
   const queue = { clock: () => sql`now()`, leaseMs: 60_000, reserve: () => undefined, poke: () => {} }
-  const stages = {
-    pipeline: { db: { row } as unknown as Db, world: createFakeWorld(), queue },
+  const parts = {
+    db: { row } as unknown as Db,
+    world: createFakeWorld(),
+    queue,
     sends: { wake: () => (woken += 1) },
     unconfirmed: { note: (write: UnconfirmedWrite) => void noted.push(write) },
-  } as unknown as Stages
+  } as unknown as RecordParts
   const begunOf = (job: Job, marksLater = false) => ({
     facts: { job },
     messages: [{ id: `message of ${job.id}`, marksLater, slot: { leave: () => void left.push(job.id) } }],
   })
   const record = (batch: object, jobs: readonly Job[]) => {
     const empty = { settlements: [], deferred: [], madeAfter: new Map(), begun: [], waiting: [], calls: [] }
-    return recordPlaced(stages, environment, jobs, { ...empty, ...batch } as unknown as PlacedBatch)
+    return recordPlaced(parts, environment, jobs, { ...empty, ...batch } as unknown as PlacedBatch)
   }
   return { left, noted, record, begunOf, woken: () => woken }
 }

@@ -5,7 +5,14 @@ import type { Environment } from '../domain/environment.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import type { BegunMessage, Outgoing } from './send/outgoing.ts'
 import type { PlacedBatch } from './send/place-batch.ts'
-import type { Stages } from './stages.ts'
+import type { SendQueue } from './send/place-sends.ts'
+import type { Unconfirmed } from './unconfirmed.ts'
+import type { Writing } from './writing.ts'
+
+export interface RecordParts extends Writing {
+  readonly sends: Pick<SendQueue, 'wake'>
+  readonly unconfirmed: Pick<Unconfirmed, 'note'>
+}
 
 export interface RecordedBatch {
   /** All that were run. */
@@ -19,7 +26,7 @@ export interface RecordedBatch {
 
 /** Slots that were taken for a transaction that failed are free again; one without a response is remembered. */
 export async function recordPlaced(
-  { pipeline: { db, world, queue }, sends, unconfirmed }: Stages,
+  { db, world, queue, sends, unconfirmed }: RecordParts,
   environment: Environment,
   jobs: readonly Job[],
   { settlements, deferred, madeAfter, begun, waiting, calls }: PlacedBatch,

@@ -2,6 +2,7 @@
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
+import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { Handling } from '../queue/worker.ts'
 import type { LeftUnsent } from '../record/leave-unsent.ts'
 import { leaveUnsent } from '../record/leave-unsent.ts'
@@ -25,30 +26,32 @@ import { resumeSend } from './send/resume-send.ts'
 import { restedFirst } from './send/take-slots.ts'
 import type { Stages } from './stages.ts'
 import { traceSteps, withSpan } from './trace-steps.ts'
+import type { Writing } from './writing.ts'
+
+type ResumeStages = Pick<Stages, 'load' | 'place' | 'record' | 'dispatch' | 'unconfirmed'>
 
 export async function resumeSends(
-  stages: Stages,
+  stages: ResumeStages,
   environment: Environment,
   jobs: readonly Job[],
   handling: Handling<Job>,
 ): Promise<void> {
-  const { pipeline } = stages
-  const { db, world, queue } = pipeline
+  const { db, world, queue } = stages.record
   const tracing = traceSteps(world.tracer, jobs)
-  const facts = await loadFacts(pipeline, environment, jobs)
+  const facts = await loadFacts(stages.load, environment, jobs)
   const known = jobs.map((job) => withSpan(tracing, jobFactsFrom(facts, job)) ?? job)
   const gone = known.flatMap((one) => ('job' in one ? [] : [abandoned(facts, one, world.now())]))
   if (gone.length > 0) await leaveUnsent(db, world, environment, queue, gone.map(withUnsent(facts)))
   const left = await withoutRefused(
-    stages,
+    stages.record,
     environment,
     facts,
     known.flatMap((one) => ('job' in one ? [one] : [])),
   )
-  const { outcomes, waiting, calls } = resume(stages, environment, facts, left)
+  const { outcomes, waiting, calls } = resume(stages, environment, facts, left, world.now())
   if (outcomes.length > 0) await recordOutcomes(db, world, environment, queue, outcomes)
   tracing?.recorded()
-  dispatch(stages, environment, { jobs, begun: [], waiting, calls, madeAfter: new Map() }, handling)
+  dispatch(stages.dispatch, environment, { jobs, begun: [], waiting, calls, madeAfter: new Map() }, handling)
 }
 
 interface Resumed {
@@ -57,26 +60,30 @@ interface Resumed {
   readonly calls: PendingCall[]
 }
 
-function resume(stages: Stages, environment: Environment, facts: Facts, jobs: readonly JobFacts[]): Resumed {
-  const { pipeline, sends, rates, unconfirmed } = stages
-  const now = pipeline.world.now()
-  const placing = { deciding: pipeline, queue: sends, rates, isAlive: pipeline.isAlive(), now }
+function resume(
+  { place, unconfirmed }: Pick<Stages, 'place' | 'unconfirmed'>,
+  environment: Environment,
+  facts: Facts,
+  jobs: readonly JobFacts[],
+  now: Date,
+): Resumed {
+  const placing = { parts: place, now }
   const inQueue = new Map<string, number>()
   const resumed: Resumed = { outcomes: [], waiting: [], calls: [] }
   const settle = (settlement: Settlement): void => void resumed.outcomes.push({ settlement, results: [] })
   for (const job of jobs) {
     if (job.step.template.type === 'custom') {
-      const call = resumeCall(stages, environment, job, now)
+      const call = resumeCall(place.renderer, environment, job, now)
       if ('status' in call) settle(call)
       else resumed.calls.push(call)
       continue
     }
-    const send = resumeSend(pipeline, environment, facts, job, { now, wasNeverCalled: unconfirmed.wasNeverCalled })
+    const send = resumeSend(place, environment, facts, job, { now, wasNeverCalled: unconfirmed.wasNeverCalled })
     if ('settlement' in send) {
       resumed.outcomes.push(send)
       continue
     }
-    const settlement = queueUp(placing, inQueue, restedFirst(pipeline.limits, send, now), resumed.waiting)
+    const settlement = queueUp(placing, inQueue, restedFirst(place.limits, send, now), resumed.waiting)
     if (settlement !== undefined) settle(settlement)
   }
   return resumed
@@ -86,12 +93,12 @@ const oftenEnough = 'The service was called the maximum number of times'
 
 /** The call carries a key by which a repeat is known, so it is repeated. */
 function resumeCall(
-  { pipeline }: Stages,
+  renderer: Renderer,
   environment: Environment,
   facts: JobFacts,
   now: Date,
 ): PendingCall | Settlement {
-  const decision = decideStep(facts, facts.step, facts.version.id, pipeline.renderer, now)
+  const decision = decideStep(facts, facts.step, facts.version.id, renderer, now)
   if (decision.kind === 'fail') return failed(facts, decision, now)
   if (decision.kind !== 'callOut') throw new Error(`A custom step that was already called decided to ${decision.kind}`)
   if (mayCall(facts)) return { environment, facts, decision }
@@ -101,7 +108,7 @@ function resumeCall(
 
 /** Ends those that are not to be sent any more, and returns the others. */
 async function withoutRefused(
-  { pipeline: { db, world, queue } }: Stages,
+  { db, world, queue }: Writing,
   environment: Environment,
   facts: Facts,
   jobs: readonly JobFacts[],

@@ -7,6 +7,7 @@ import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { runJobs } from './run-jobs.ts'
 import type { Stages } from './stages.ts'
+import type { TaskParts } from './tasks/run-tasks.ts'
 import { runTasks } from './tasks/run-tasks.ts'
 
 const away = (): Promise<never> => Promise.reject(new DatabaseUnavailable(new Error('Connection terminated')))
@@ -25,16 +26,18 @@ function scene(parts: { environments?: () => Promise<Map<string, Environment>>; 
     again: (some: readonly { id: string }[]) => void again.push(...some.map(({ id }) => id)),
   }
   const known = async (): Promise<Map<string, Environment>> => new Map([['e', { id: 'e' } as unknown as Environment]])
-  const pipeline = { world: createFakeWorld(), environments: { of: parts.environments ?? known } }
-  const stages = { pipeline, unconfirmed: { resolve: parts.resolve } } as unknown as Stages
-  return { again, done, handling, stages }
+  const world = createFakeWorld()
+  const environments = { of: parts.environments ?? known }
+  const unconfirmed = { resolve: parts.resolve }
+  const stages = { record: { world }, environments, unconfirmed } as unknown as Stages
+  const tasks = { world, environments } as unknown as TaskParts
+  return { again, done, handling, stages, tasks }
 }
 
 test('where environments cannot be read, jobs and tasks run again soon, under the same lease', async () => {
   for (const run of [
     ({ stages, handling }: ReturnType<typeof scene>) => runJobs(stages, rows, handling),
-    ({ stages, handling }: ReturnType<typeof scene>) =>
-      runTasks(stages.pipeline, {} as never, rows as never, handling as never),
+    ({ tasks, handling }: ReturnType<typeof scene>) => runTasks(tasks, rows as never, handling as never),
   ]) {
     const one = scene({ environments: away })
     await run(one)

@@ -24,9 +24,8 @@ import { traceSteps } from './trace-steps.ts'
 import { withoutCanceled } from './without-canceled.ts'
 
 export async function runJobs(stages: Stages, jobs: readonly Job[], handling: Handling<Job>): Promise<void> {
-  const { environments } = stages.pipeline
   const ids = [...new Set(jobs.map((job) => job.environmentId))]
-  const known = await orAgain(stages, jobs, handling, () => environments.of(ids))
+  const known = await orAgain(stages, jobs, handling, () => stages.environments.of(ids))
   if (known === undefined) return
   for (const [environmentId, group] of grouped(jobs, (job) => job.environmentId)) {
     const environment = known.get(environmentId)
@@ -41,8 +40,8 @@ async function runGroup(
   given: readonly Job[],
   handling: Handling<Job>,
 ): Promise<void> {
-  const { pipeline, unconfirmed, faults } = stages
-  const ready = await orAgain(stages, given, handling, () => unconfirmed.resolve(pipeline.db, environment, given))
+  const { record, unconfirmed, faults } = stages
+  const ready = await orAgain(stages, given, handling, () => unconfirmed.resolve(record.db, environment, given))
   // What runs may be a newer version of the row, or the step that follows it; what is reported is the row that was
   // given.
   const owners = new Map<Job, Job>()
@@ -67,14 +66,14 @@ async function runGroup(
   const resumed = others.filter((job) => job.status === 'running')
   const fresh = others.filter((job) => job.status !== 'running')
   // One that is suspected of ending its process runs alone: it must not wait while that counts against it.
-  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.sends.untilCapacity(environment)
+  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.place.sends.untilCapacity(environment)
   await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }
 
 /** If the database does not respond, the jobs run again soon; undefined then. Other errors are rethrown. */
 async function orAgain<Result>(
-  { pipeline: { world } }: Stages,
+  { record: { world } }: Pick<Stages, 'record'>,
   jobs: readonly Job[],
   handling: Handling<Job>,
   work: () => Promise<Result>,
@@ -94,7 +93,7 @@ async function orAgain<Result>(
  * before anything is in flight, and reports every job otherwise.
  */
 async function together(
-  stages: Stages,
+  stages: Pick<Stages, 'record' | 'faults'>,
   environment: Environment,
   jobs: readonly Job[],
   handling: Handling<Job>,
@@ -128,22 +127,23 @@ async function decideJobs(
   handling: Handling<Job>,
   answers: WebhookAnswers = new Map(),
 ): Promise<void> {
-  const { pipeline } = stages
-  const { world, renderer } = pipeline
+  const { load, decide, place, record } = stages
+  const { world, renderer } = decide
   const tracing = traceSteps(world.tracer, jobs)
-  const facts = await loadFacts(pipeline, environment, jobs)
-  const open = await withoutCanceled(stages, environment, facts, jobs)
-  const links = await unsubscribeLinks(pipeline, environment, [...open, ...facts.followers.values()], facts.versions)
+  const facts = await loadFacts(load, environment, jobs)
+  const open = await withoutCanceled(record, environment, facts, jobs)
+  const links = await unsubscribeLinks(decide, environment, [...open, ...facts.followers.values()], facts.versions)
   const now = world.now()
-  const decided = await decideBatch({ environment, facts, links, renderer, now, stages, answers, tracing }, open)
+  const parts = { environment, facts, links, renderer, world, holding: decide, now, answers, tracing }
+  const decided = await decideBatch(parts, open)
   const left = facts.mayBeSuppressed
-    ? await withoutSuppressed(pipeline, environment, decided.sends, now)
+    ? await withoutSuppressed(decide, environment, decided.sends, now)
     : { sends: decided.sends, skipped: [] }
-  const placed = placeBatch(stages, environment, facts, decided, left, now)
+  const placed = placeBatch(place, environment, facts, decided, left, now)
   tracing?.recording()
-  const recorded = await recordPlaced(stages, environment, jobs, placed)
+  const recorded = await recordPlaced(record, environment, jobs, placed)
   tracing?.recorded()
-  dispatch(stages, environment, { ...recorded, asking: decided.asking.map(({ job }) => job) }, handling)
+  dispatch(stages.dispatch, environment, { ...recorded, asking: decided.asking.map(({ job }) => job) }, handling)
   void decideAsked(stages, environment, decided.asking, handling)
 }
 
@@ -155,11 +155,11 @@ async function decideAsked(
   handling: Handling<Job>,
 ): Promise<void> {
   if (asking.length === 0) return
-  const { db, world, queue } = stages.pipeline
+  const { db, world, queue } = stages.record
   const all = asking.map(({ job }) => job)
   try {
     const answers = await orAgain(stages, all, handling, async () => {
-      const asked = await askWebhooks(stages.pipeline, environment, asking)
+      const asked = await askWebhooks(stages.decide, environment, asking)
       const { settlements } = asked
       if (settlements.length > 0) await recordDecisions(db, world, environment, queue, { settlements, deferred: [] })
       for (const { job } of settlements) handling.done(job)

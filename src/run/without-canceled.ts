@@ -8,7 +8,7 @@ import { cancelClaimed } from '../record/cancel/cancel-claimed.ts'
 import { settles } from '../record/settlement.ts'
 import { writeSettlements } from '../record/write-settlements.ts'
 import type { Facts } from './decide/load-facts.ts'
-import type { Stages } from './stages.ts'
+import type { Writing } from './writing.ts'
 
 /** Whoever cancels does it within this time, and reports how much it was; its task starts then. */
 const cancelMsMax = 15_000
@@ -19,14 +19,13 @@ const requeueAfterMs = 2_000
  * not checked.
  */
 export async function withoutCanceled(
-  { pipeline }: Pick<Stages, 'pipeline'>,
+  { db, world, queue }: Writing,
   environment: Environment,
   { events, versions }: Pick<Facts, 'events' | 'versions'>,
   jobs: readonly Job[],
 ): Promise<readonly Job[]> {
   const canceled = jobs.filter(({ eventId }) => events.get(eventId)?.canceledAt != null)
   if (canceled.length === 0) return jobs
-  const { db, world, queue } = pipeline
   const over = new Set(canceled.map(({ id }) => id))
   const now = world.now()
   const isFresh = ({ eventId }: Job): boolean => isBeingCanceled(events.get(eventId), now)

@@ -22,23 +22,26 @@ import { taskQueue } from '../store/jobs/tasks.ts'
 import type { World } from '../world/world.ts'
 import { createEnvironments } from './cache/environments.ts'
 import { createDecideAtOnce } from './decide-at-once.ts'
+import type { Deciding } from './deciding.ts'
 import { createDeciding } from './deciding.ts'
 import { createJobFaults } from './job-faults.ts'
-import type { Pipeline } from './pipeline.ts'
 import { runJobs } from './run-jobs.ts'
 import { fileBytesAtOnceMax, fileWaitMs } from './send/attachments.ts'
 import { createByteBudget } from './send/byte-budget.ts'
 import { createCallQueue } from './send/call-queue.ts'
+import type { CallShares } from './send/call-shares.ts'
 import { closeIdleConnections, createCallShares } from './send/call-shares.ts'
+import type { CustomCallQueue } from './send/custom-calls.ts'
 import { createCustomCalls } from './send/custom-calls.ts'
 import { createFreshness } from './send/freshness.ts'
 import type { OutcomeRecorder } from './send/outcome-recorder.ts'
 import { createOutcomeRecorder } from './send/outcome-recorder.ts'
 import { withOperatorMail } from './send/outgoing.ts'
-import type { SendQueue } from './send/place-sends.ts'
+import type { PlaceParts, SendQueue } from './send/place-sends.ts'
 import { createProviderCalls } from './send/provider-calls.ts'
 import { createRateShares } from './send/rate-shares.ts'
 import type { Stages } from './stages.ts'
+import type { TaskParts } from './tasks/run-tasks.ts'
 import { runTasks } from './tasks/run-tasks.ts'
 import { createSlots } from './tasks/slots.ts'
 import { createUnconfirmed } from './unconfirmed.ts'
@@ -65,7 +68,7 @@ export interface WorkerParts {
   readonly renderer: Renderer
   readonly resolveChannels: ResolveChannels
   readonly operatorMail: Credentials | undefined
-  /** As in the pipeline. */
+  /** The base URL of links in messages; left out if the service has no URL that they could point to. */
   readonly linkBase?: string | undefined
   newLease(): string
   isAlive(): boolean
@@ -107,11 +110,8 @@ type Part<Row extends Leased> = Pick<WorkerOptions<Row>, 'run'> & { readonly tab
 
 export function createWorkers(parts: WorkerParts): Workers {
   const { db, world, clock } = parts
-  const jobs: Part<Job> = { table: jobQueue, run: (batch, handling) => runJobs(stages, batch, handling) }
-  const tasks: Part<Task> = {
-    table: taskQueue,
-    run: (batch, handling) => runTasks(stages.pipeline, parts, batch, handling),
-  }
+  const jobs: Part<Job> = { table: jobQueue, run: (batch, handling) => runJobs(wired.stages, batch, handling) }
+  const tasks: Part<Task> = { table: taskQueue, run: (batch, handling) => runTasks(wired.tasks, batch, handling) }
   const rightOfWay = createRightOfWay((ms) => world.sleep(ms))
   const jobWorker = createWorker<Job>({
     ...common(parts, jobs, () => !recorder.isBehind()),
@@ -145,7 +145,8 @@ export function createWorkers(parts: WorkerParts): Workers {
     },
   }
   const recorder = createOutcomeRecorder({ db: parts.outcomesDb, world, queue, onCaughtUp: () => queue.poke() })
-  const stages = createStages(parts, queue, recorder)
+  const wired = wire(parts, queue, recorder)
+  const { stages, sends, customCalls, calls } = wired
   const workers = [jobWorker, taskWorker, ...possiblyPoisonous]
   return {
     queue,
@@ -156,18 +157,18 @@ export function createWorkers(parts: WorkerParts): Workers {
     setAlive: (alive) => {
       for (const worker of workers) worker.setAlive(alive)
       if (!alive) return
-      stages.sends.wake()
-      stages.customCalls.wake()
+      sends.wake()
+      customCalls.wake()
     },
     stop: async () => {
       recorder.stop()
       const stopping = workers.map((worker) => worker.stop())
-      const waiting = [...stages.sends.stop(), ...stages.customCalls.stop()]
+      const waiting = [...sends.stop(), ...customCalls.stop()]
       await releaseLeases(db, jobQueue, clock, waiting).catch((error: Error) => {
         world.log.warn({ error: error.message }, 'Could not release leases; they will expire')
       })
       await Promise.all(stopping)
-      await stages.calls.stop()
+      await calls.stop()
     },
   }
 }
@@ -206,23 +207,27 @@ function claimParts({ db, world, clock }: WorkerParts, queue: QueueTable): Claim
   return { db, queue, clock, onExpired: (count) => world.meter.countLeaseExpiries(queue.name, count) }
 }
 
-function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Stages {
-  const { db, outcomesDb, world, isAlive } = parts
-  const pipeline: Pipeline = {
-    ...createDeciding(parts),
-    queue,
-    environments: createEnvironments(db),
-    fileBudget: createByteBudget(world, { bytesMax: fileBytesAtOnceMax, waitMs: fileWaitMs }),
-    webhookSlots: createSlots(webhookEndpointsMax),
-    isAlive,
-  }
-  const faults = createJobFaults({ db, world, queue, versions: pipeline.versions })
-  const freshness = createFreshness({ db: outcomesDb, queue, lastBeatAgeMs: parts.lastBeatAgeMs })
-  const calls = createCallShares({
+/** The stages, the tasks, and what has to be woken and stopped. */
+interface Wired {
+  readonly stages: Stages
+  readonly tasks: TaskParts
+  readonly sends: SendQueue
+  readonly customCalls: CustomCallQueue
+  readonly calls: CallShares
+}
+
+function wire(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Wired {
+  const { db, outcomesDb, world, isAlive, resolveChannels } = parts
+  const deciding = createDeciding(parts)
+  const { versions, limits, signingSecrets, operatorMail } = deciding
+  const environments = createEnvironments(db)
+  const fileBudget = createByteBudget(world, { bytesMax: fileBytesAtOnceMax, waitMs: fileWaitMs })
+  const faults = createJobFaults({ db, world, queue, versions })
+  const calls: CallShares = createCallShares({
     db: outcomesDb,
     nodeId: parts.amongOthers?.nodeId ?? '',
     hasOthers: () => parts.amongOthers?.hasOthers() === true,
-    underWay: (integrationId) => pipeline.limits.underWay(integrationId),
+    underWay: (integrationId) => limits.underWay(integrationId),
     onMore: (integrationId) => sends.wake(integrationId),
     keepConnections: (integration, max) => closeIdleConnections(withOperatorMail(parts, integration), max),
     monotonicMs: () => performance.now(),
@@ -234,22 +239,51 @@ function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorde
     onMore: (integrationId) => sends.wake(integrationId),
     sleep: (ms) => world.sleep(ms),
   })
+  const asking = { db, world, fileBudget, signingSecrets, operatorMail }
+  const freshness = createFreshness({ db: outcomesDb, queue, lastBeatAgeMs: parts.lastBeatAgeMs })
+  const common = { outcomesDb, world, queue, faults }
+  const onFree = (integrationId: string): void => sends.wake(integrationId)
   const broughtAtOnceMax = jobsPerBatchMax * jobRunnersMax
   const queueParts = { world, recorder, broughtAtOnceMax, isAlive, poke: () => queue.poke() }
   const sends: SendQueue = createCallQueue(
-    createProviderCalls({ pipeline, outcomesDb, rates, freshness, faults, onFree: (id) => sends.wake(id) }),
+    createProviderCalls({ ...common, asking, limits, operatorMail, rates, freshness, onFree }),
     { ...queueParts, waitingMax: waitingPerIntegrationMax },
   )
-  const customLimits = createLimits()
-  const customCalls: Stages['customCalls'] = createCallQueue(
-    createCustomCalls({
-      pipeline,
-      outcomesDb,
-      limits: customLimits,
-      faults,
-      onFree: (key) => customCalls.wake(key),
-    }),
+  const onFreeService = (key: string): void => customCalls.wake(key)
+  const customCalls: CustomCallQueue = createCallQueue(
+    createCustomCalls({ ...common, db, signingSecrets, limits: createLimits(), onFree: onFreeService }),
     { ...queueParts, waitingMax: waitingCustomCallsMax, broughtAtOnceMax: waitingCustomCallsMax },
   )
-  return { pipeline, sends, customCalls, rates, calls, faults, unconfirmed: createUnconfirmed() }
+  const stages = stagesOf(deciding, { queue, environments, faults, sends, customCalls, rates, isAlive })
+  const writing = { db, world, queue }
+  const isStopping = (): boolean => parts.isStopping()
+  const webhookSlots = createSlots(webhookEndpointsMax)
+  const kept = { environments, versions, signingSecrets, fileBudget, webhookSlots }
+  const tasks = { ...writing, ...kept, resolveChannels, isAlive, isStopping }
+  return { stages, tasks, sends, customCalls, calls }
+}
+
+type StageParts = Pick<Stages, 'environments' | 'faults'> &
+  Pick<PlaceParts, 'rates' | 'isAlive'> & {
+    readonly queue: Queue
+    readonly sends: SendQueue
+    readonly customCalls: CustomCallQueue
+  }
+
+/** One object for each stage, made once: a batch passes through them as they are. */
+function stagesOf(
+  { db, world, renderer, versions, integrations, wordings, limits, signingSecrets, linkBase, operatorMail }: Deciding,
+  { queue, environments, faults, sends, customCalls, rates, isAlive }: StageParts,
+): Stages {
+  const unconfirmed = createUnconfirmed()
+  return {
+    environments,
+    load: { db, world, versions, integrations, wordings },
+    decide: { db, world, renderer, limits, sends, signingSecrets, linkBase, operatorMail },
+    place: { world, renderer, operatorMail, limits, rates, sends, isAlive },
+    record: { db, world, queue, sends, unconfirmed },
+    dispatch: { sends, customCalls },
+    faults,
+    unconfirmed,
+  }
 }

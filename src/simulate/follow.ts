@@ -1,4 +1,5 @@
 // Follows the runs of an event to their ends in virtual time, in waves: the current job of every unfinished run,
+import type { Db } from '../db/sql.ts'
 // decided as the worker decides it, with its consequences assumed.
 import type { Environment } from '../domain/environment.ts'
 import type { Renderer } from '../domain/workflows/rendering.ts'
@@ -9,15 +10,16 @@ import type { Facts } from '../run/decide/load-facts.ts'
 import type { PreviousStep } from '../run/decide/previous-steps.ts'
 import { openQuestions } from '../run/decide/step-conditions.ts'
 import { needsOf } from '../run/decide/step-needs.ts'
-import type { Send } from '../run/decide/suppressed.ts'
+import type { Send, SuppressionParts } from '../run/decide/suppressed.ts'
 import { leavingOut, suppressedAmong } from '../run/decide/suppressed.ts'
 import type { UnsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
-import type { Deciding } from '../run/pipeline.ts'
 import type { PendingCall } from '../run/send/custom-calls.ts'
 import { callSettled } from '../run/send/custom-calls.ts'
+import type { OutgoingParts } from '../run/send/place-sends.ts'
 import { outgoingOf, withoutIntegration } from '../run/send/place-sends.ts'
 import { begunSettlement } from '../run/send/settle-begun.ts'
 import { settleCalls } from '../run/send/settle-outcomes.ts'
+import type { World } from '../world/world.ts'
 import type { ContentBudget } from './content-budget.ts'
 import { budgetedDetail, contentLengthMax, roughLengthOf } from './content-budget.ts'
 import type { Run } from './run.ts'
@@ -34,8 +36,14 @@ export interface Assumptions {
   readonly callResult: Readonly<Record<string, unknown>>
 }
 
+/** What deciding takes here, besides the facts. */
+export interface FollowingParts extends SuppressionParts, OutgoingParts {
+  readonly db: Db
+  readonly world: World
+}
+
 export interface Following {
-  readonly deciding: Deciding
+  readonly deciding: FollowingParts
   readonly environment: Environment
   readonly facts: Facts
   readonly links: UnsubscribeLinks | undefined
@@ -179,7 +187,7 @@ function earlierSteps(run: Run, before: number, steps: readonly NotificationStep
 function sendNow(following: Following, run: Run, { facts, decision }: Send): void {
   const { deciding, environment, facts: known } = following
   const { now } = run
-  const outgoing = outgoingOf({ deciding, now }, environment, known, facts, decision)
+  const outgoing = outgoingOf({ parts: deciding, now }, environment, known, facts, decision)
   if (outgoing.messages.length === 0) {
     settle(following, run, withoutIntegration(facts, decision, now))
     return

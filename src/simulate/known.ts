@@ -1,4 +1,5 @@
 // What the steps of an event need to know, in one set of statements: for most workflows it is the same for all
+
 // recipients, and loaded while these are still being looked up.
 import type { Runnable } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
@@ -11,11 +12,10 @@ import { SigningKeys } from '../domain/operate/signing-keys.ts'
 import type { Tenant } from '../domain/people/tenant.ts'
 import type { NotificationStep, StepType } from '../domain/workflows/workflow.ts'
 import type { SigningSecrets } from '../run/cache/signing-secrets.ts'
-import type { Facts } from '../run/decide/load-facts.ts'
+import type { FactSources, Facts } from '../run/decide/load-facts.ts'
 import { loadFacts } from '../run/decide/load-facts.ts'
-import type { UnsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
+import type { LinkSources, UnsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
 import { unsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
-import type { Deciding } from '../run/pipeline.ts'
 import type { ContextRow } from '../store/people/contexts.ts'
 import type { People } from './people.ts'
 import { newSubscriberRow, withBrought } from './people.ts'
@@ -77,7 +77,7 @@ const noPeople = { ids: new Map<string, string>(), warnings: new Map<string, str
  * are to follow.
  */
 export async function loadForAll(
-  deciding: Deciding,
+  sources: FactSources,
   on: Sql,
   environment: Environment,
   event: NumberedEvent,
@@ -85,7 +85,7 @@ export async function loadForAll(
 ): Promise<Facts | undefined> {
   if (event.request.topics.length > 0 || entriesAt(event.version.definition.steps) !== -1) return undefined
   const triggered = triggeredEvent(rowOf(event, noPeople, [], at))
-  const here: Deciding = { ...deciding, db: { ...deciding.db, together: (work) => work(on) } }
+  const here: FactSources = { ...sources, db: { ...sources.db, together: (work) => work(on) } }
   const jobs = jobsOf(environment, event, triggered, [placeholderId])
   const subscribers = new Map([[placeholderId, newSubscriberRow(placeholderId, placeholderId, at)]])
   return loadFacts(here, environment, eachStep(jobs, event), { subscribers, tenants: tenantsOf(event) })
@@ -109,11 +109,11 @@ export interface Knowing {
 
 /** Callers who may not unsubscribe others see links of the same form that unsubscribe no one. */
 const placeholderKeys = new SigningKeys([{ version: 1, secret: 'placeholder', createdAt: new Date(0) }])
-const nobodysSecrets: SigningSecrets = { of: async () => placeholderKeys, renewed: async () => placeholderKeys }
+const placeholderSecrets: SigningSecrets = { of: async () => placeholderKeys, renewed: async () => placeholderKeys }
 
 /** What all steps of all recipients need. */
 export async function loadKnown(
-  deciding: Deciding,
+  sources: FactSources & LinkSources,
   environment: Environment,
   { event, triggered, people, forAll, showsSecrets, newId }: Knowing,
   jobs: readonly Job[],
@@ -121,28 +121,28 @@ export async function loadKnown(
   const each = eachStep(jobs, event)
   const facts =
     forAll === undefined
-      ? await loadForEach(deciding, environment, { event, people, each }, jobs)
+      ? await loadForEach(sources, environment, { event, people, each }, jobs)
       : { ...forAll, events: new Map([[triggered.id, triggered]]), subscribers: people.rows }
-  const channels = await withBrought(deciding.db, deciding.world.sealer, environment, facts.channels, {
+  const channels = await withBrought(sources.db, sources.world.sealer, environment, facts.channels, {
     brought: people.channels,
     integrations: facts.integrations,
     newId,
   })
-  const signing = showsSecrets ? deciding : { ...deciding, signingSecrets: nobodysSecrets }
+  const signing = showsSecrets ? sources : { ...sources, signingSecrets: placeholderSecrets }
   const links = await unsubscribeLinks(signing, environment, each, facts.versions)
   const contexts = withMentions(facts.contexts, event.request)
   return { facts: { ...facts, channels, contexts }, links }
 }
 
 function loadForEach(
-  deciding: Deciding,
+  sources: FactSources,
   environment: Environment,
   { event, people, each }: { event: NumberedEvent; people: People; each: readonly Job[] },
   jobs: readonly Job[],
 ): Promise<Facts> {
   const step = entriesAt(event.version.definition.steps)
   const asked = [...jobs.map((job) => (step === -1 ? job : { ...job, step })), ...each]
-  return loadFacts(deciding, environment, asked, { subscribers: people.rows, tenants: tenantsOf(event) })
+  return loadFacts(sources, environment, asked, { subscribers: people.rows, tenants: tenantsOf(event) })
 }
 
 const tenantsOf = ({ tenant, request }: NumberedEvent): Map<string, Tenant> =>

@@ -374,7 +374,7 @@ function countLookUps(db: Sql): { readonly count: number } {
   const counted = { count: 0 }
   const rows = db.rows
   db.rows = async <Row extends object>(statement: Statement) => {
-    if (statement.name === 'api-keys-callers') counted.count += 1
+    if (statement.name === 'api-keys-principals') counted.count += 1
     return rows<Row>(statement)
   }
   return counted

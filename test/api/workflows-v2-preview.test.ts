@@ -215,8 +215,8 @@ async function readsOf(stepId: string, call: Json = {}): Promise<{ read: string[
     row: async <Row extends object>(statement: Statement) => kept(statement, await db.rows<Row>(statement))[0],
     run: (statement) => db.run(statement),
   }
-  const caller = { environment: await environmentOf(app), keyId: 'k', keyName: 'Key', scopes: ['full'] } as const
-  const answer = await previewStep(recording, app.world, caller, { workflowId: 'orders', stepId, ...call })
+  const principal = { environment: await environmentOf(app), keyId: 'k', keyName: 'Key', scopes: ['full'] } as const
+  const answer = await previewStep(recording, app.world, principal, { workflowId: 'orders', stepId, ...call })
   return { read: read.sort(), shown: answer.body.result.preview }
 }
 

@@ -19,6 +19,7 @@ test(`nothing acknowledged is lost when the service is killed again and again (s
   const { code, output } = await run(args)
   t.diagnostic(output)
   assert.equal(code, 0, output)
+  assert.doesNotMatch(output, /internal error/)
 })
 
 function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {

@@ -110,6 +110,37 @@ test('messages that wait for a connection, or for the go-ahead, are ready; only 
   assert.deepEqual(attempts, [{ attempts: 1 }])
 })
 
+test('mail of a node that died while it waited for a connection is sent by the next, at once', async (t) => {
+  let greeted = 0
+  const silent = await startScript(t, () => {
+    greeted += 1
+  })
+  const to = people(12)
+  const transactionId = await scene.trigger(await scene.workflow([email('Hello')]), to)
+  const dying = nodeWith(silent)
+  dying.work().catch(() => {})
+  await soon(() => greeted === connections)
+  await dying.died()
+  await scene.rows(sql`
+    update jobs set lease = null, due_at = ${app.world.now()}, interruptions = 1 where due_at is not null`)
+
+  const sent: string[] = []
+  const good = await startScript(
+    t,
+    mailServer(
+      (socket) => void socket.write('354 go on\r\n'),
+      (socket, address) => {
+        sent.push(address)
+        socket.write('250 taken\r\n')
+      },
+    ),
+  )
+  const node = nodeWith(good)
+  await node.work()
+  assert.deepEqual(sent.sort(), to.map((one) => one.email).sort())
+  assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 12)
+})
+
 test('mail that waits long for its connection uses up no attempt: all of it is sent', async (t) => {
   let taken = 0
   const port = await startScript(

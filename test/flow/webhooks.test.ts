@@ -90,9 +90,21 @@ test('a message is sent, delivered, bounced or failed; seen and read: each event
   const message = await scene.message(transactionId)
   const { identifier: MessageID } = message
   await postmark.reports({ RecordType: 'Delivery', MessageID, Recipient: person.email })
-  await postmark.reports({ RecordType: 'Bounce', Type: 'HardBounce', MessageID, Email: person.email, Description: 'Gone' })
+  await postmark.reports({
+    RecordType: 'Bounce',
+    Type: 'HardBounce',
+    MessageID,
+    Email: person.email,
+    Description: 'Gone',
+  })
   const mails = await taken(all)
-  assert.deepEqual(types(mails), ['workflow.updated', 'workflow.updated', 'message.sent', 'message.delivered', 'message.bounced'])
+  assert.deepEqual(types(mails), [
+    'workflow.updated',
+    'workflow.updated',
+    'message.sent',
+    'message.delivered',
+    'message.bounced',
+  ])
   const [, , sent, , bounced] = mails
   assert.equal(sent?.body.data.message._id, message._id)
   assert.equal(sent?.body.data.message.providerMessageId, MessageID)
@@ -125,8 +137,8 @@ async function assertSchemas(events: readonly ReceivedEvent[]): Promise<void> {
   for (const { body } of events) {
     const { schema } = catalogue.find(({ type }) => type === body.type) ?? assert.fail(body.type)
     const check = ajv.compile(schema)
-    assert.ok(check(body), JSON.stringify([check.errors, body]))
     known.add(body.type)
+    assert.ok(check(body), JSON.stringify([check.errors, body]))
   }
 }
 
@@ -146,7 +158,13 @@ test('subscribers unsubscribe and change their preferences, workflows change, in
   await scene.expect(200, 'DELETE', `/v1/workflows/${made._id}`)
   const events = await taken(all)
   assert.deepEqual(types(events), [
-    ...['workflow.updated', 'subscriber.unsubscribed', 'preference.updated', 'preference.updated', 'preference.updated'],
+    ...[
+      'workflow.updated',
+      'subscriber.unsubscribed',
+      'preference.updated',
+      'preference.updated',
+      'preference.updated',
+    ],
     'workflow.updated',
   ])
   const changes = events.map(({ body }) => body.data.change ?? body.data.level ?? body.data.source)
@@ -276,13 +294,20 @@ test('an endpoint that accepts nothing for three days is disabled: audited, logg
   await belled(workflow)
   await scene.advance(1.2 * dayMs, 20 * minuteMs)
   const disabled = await shown(one)
-  assert.deepEqual([disabled.state, disabled.disabledBy, disabled.lastError], ['disabled', 'failures', 'It answered 500'])
+  assert.deepEqual(
+    [disabled.state, disabled.disabledBy, disabled.lastError],
+    ['disabled', 'failures', 'It answered 500'],
+  )
   const entry = (await logOf(app)).at(-1)
   assert.deepEqual(
     [entry.resourceKind, entry.resourceId, entry.keyId, entry.action, entry.after.disabledBy],
     ['webhook-endpoint', one.id, 'worker', 'change', 'failures'],
   )
-  assert.ok(app.world.logged.some(({ level, message }) => level === 'warn' && message.includes('webhook endpoint was disabled')))
+  assert.ok(
+    app.world.logged.some(
+      ({ level, message }) => level === 'warn' && message.includes('webhook endpoint was disabled'),
+    ),
+  )
   receiver.taken(one.path)
   await belled(workflow)
   assert.deepEqual(await taken(one), [])
@@ -413,7 +438,10 @@ test('a private address is not called, and the log says why', async () => {
 })
 
 test('deliveries are swept after 30 days, those of deleted endpoints at once, and a subscriber’s go with them', async () => {
-  const [kept, gone] = [await endpoint({ eventTypes: ['message.sent'] }), await endpoint({ eventTypes: ['message.sent'] })]
+  const [kept, gone] = [
+    await endpoint({ eventTypes: ['message.sent'] }),
+    await endpoint({ eventTypes: ['message.sent'] }),
+  ]
   const { to } = await belled(await scene.workflow([inApp()]))
   await scene.work()
   await belled(await scene.workflow([inApp()]))
@@ -431,7 +459,11 @@ test('deliveries are swept after 30 days, those of deleted endpoints at once, an
   const erasure = await scene.expect(202, 'POST', `/v1/subscribers/${to}/erase`)
   await scene.advance(3 * minuteMs, 10_000)
   const erased = await scene.expect(200, 'GET', `/v1/erasures/${erasure._id}`)
-  assert.deepEqual([erased.status, erased.removed.webhookDeliveries], ['completed', 1], JSON.stringify(app.world.logged.slice(-2)))
+  assert.deepEqual(
+    [erased.status, erased.removed.webhookDeliveries],
+    ['completed', 1],
+    JSON.stringify(app.world.logged.slice(-2)),
+  )
   assert.equal(await count(kept), 1)
   app.world.advance(31 * dayMs)
   await sweep(app.database.db, app.world)

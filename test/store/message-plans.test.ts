@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Sql, Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { idsOfEvent, jobIdOf, messageIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
-import type { Caller, Environment } from '../../src/domain/environment.ts'
+import type { Environment, Principal } from '../../src/domain/environment.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import type { FeedFilter, FeedQuery } from '../../src/read/messages/feed.ts'
 import { feedCount, feedPage } from '../../src/read/messages/feed.ts'
@@ -25,7 +25,7 @@ const deep = { offset: 3_000, rows: 3_000 + 12 * limit }
 let app: TestApp
 let scene: MessageScene
 let environment: Environment
-let caller: Caller
+let principal: Principal
 /** The event that notified all the people in `crowd`. */
 let crowdEventId: string
 const versions = createPinnedVersions()
@@ -89,7 +89,7 @@ before(async () => {
   app = await createTestApp()
   scene = await MessageScene.of(app, ['busy', 'lonely', 'reader', 'ordinary'])
   environment = scene.scene.environment
-  caller = { environment, keyId: 'key', keyName: 'Key', scopes: ['full'] }
+  principal = { environment, keyId: 'key', keyName: 'Key', scopes: ['full'] }
   const { db } = app.database
   const from = new Date(app.world.now().getTime() - 100 * 24 * 60 * 60 * 1000)
   await db.run(sql`select make_partitions(${from}, 6)`)
@@ -114,7 +114,7 @@ const feed =
   (db: Sql) =>
     feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const list = (query: Partial<MessagesQuery>) => (db: Sql) =>
-  messagesPage(db, app.world.sealer, caller, { page: 0, limit, ...query })
+  messagesPage(db, app.world.sealer, principal, { page: 0, limit, ...query })
 
 /** Holds to the bounds what a read asks of the tables that grow; the others are a few rows here, and read as they are. */
 async function pinned<Result>(what: string, read: (db: Sql) => Promise<Result>, bounds = page): Promise<Result> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import type { Caller, Environment } from '../../src/domain/environment.ts'
+import type { Environment, Principal } from '../../src/domain/environment.ts'
 import type { SubscriberSearch } from '../../src/read/people/subscribers.ts'
 import { findSubscriber, searchSubscribers, subscriberOrders } from '../../src/read/people/subscribers.ts'
 import type { TestApp } from '../support/app.ts'
@@ -17,11 +17,11 @@ const searchBounds = { rows: 2_100, pages: 2_500 }
 
 let app: TestApp
 let environment: Environment
-let caller: Caller
+let principal: Principal
 before(async () => {
   app = await createTestApp()
   environment = await environmentOf(app)
-  caller = { environment, keyId: 'test', keyName: 'Key', scopes: ['full'] }
+  principal = { environment, keyId: 'test', keyName: 'Key', scopes: ['full'] }
   await app.database.db.run(sql`
     insert into subscribers (environment_id, id, subscriber_id, first_name, last_name, email, phone, created_at, updated_at)
     select ${environment.id}, gen_random_uuid(), 'user-' || n, case when n % 100 = 0 then 'Grace' else 'Ada' end,
@@ -34,7 +34,7 @@ after(() => app.close())
 
 const search = (query: SubscriberSearch, bounds = searchBounds) =>
   assertBounded(app.database.db, JSON.stringify(query), bounds, (db) =>
-    searchSubscribers(db, app.world.sealer, caller, query),
+    searchSubscribers(db, app.world.sealer, principal, query),
   )
 
 test('a page of the list looks at a page of rows, in every order and direction', async () => {
@@ -52,7 +52,7 @@ test('a page of the list looks at a page of rows, in every order and direction',
 test('one subscriber is found by its id through an index', async () => {
   assert.equal((await search({ subscriberId: 'user-777' }, pageBounds)).data.length, 1)
   await assertBounded(app.database.db, 'retrieve', pageBounds, (db) =>
-    findSubscriber(db, app.world.sealer, caller, 'user-777'),
+    findSubscriber(db, app.world.sealer, principal, 'user-777'),
   )
 })
 
@@ -88,7 +88,7 @@ test('a long text is found at every offset', async () => {
   await app.call('POST', '/v2/subscribers', { body: { subscriberId: 'offsets', email: `${local}@example.org` } })
   for (let start = 0; start + 8 <= local.length; start += 1) {
     for (const end of [start + 8, start + 11, local.length]) {
-      const page = await searchSubscribers(app.database.db, app.world.sealer, caller, {
+      const page = await searchSubscribers(app.database.db, app.world.sealer, principal, {
         email: local.slice(start, end),
       })
       assert.deepEqual(
@@ -101,7 +101,7 @@ test('a long text is found at every offset', async () => {
 
 test('the count of a list reads an index and stops at its cap', async () => {
   const recording = recordStatements(app.database.db)
-  await searchSubscribers(recording, app.world.sealer, caller, {})
+  await searchSubscribers(recording, app.world.sealer, principal, {})
   const count =
     recording.statements.find((statement) => statement.text.startsWith('select count')) ?? assert.fail('no count')
   assert.ok((await explain(app.database.db, count)).rowsExamined <= 50_001)

@@ -1,5 +1,5 @@
 // From documents of workflows to what would change in an environment.
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
@@ -19,7 +19,7 @@ import { comparable } from './hidden-values.ts'
 import { filesOf } from './workflow-files.ts'
 
 /** The author of what comes from files or from another environment. */
-function callerOf(environment: Environment): Caller {
+function principalOf(environment: Environment): Principal {
   const { keyId, keyName } = commandAuthor()
   return { environment, keyId, keyName, scopes: ['full'] }
 }
@@ -77,8 +77,8 @@ function changeOf(
   const shown = comparable(stored === undefined ? [] : filesOf(documentOf(stored, names)), filesOf(after))
   const call = { workflow: { ...given, active }, author: commandAuthor(), idempotency: undefined }
   return plannedChange(`workflow ${identifier}`, shown.before, shown.after, async () => {
-    if (stored === undefined) await createBy(filesApi, db, world, callerOf(environment), call, () => definition)
-    else await changeBy(filesApi, db, world, callerOf(environment), { ...call, id: stored._id }, () => definition)
+    if (stored === undefined) await createBy(filesApi, db, world, principalOf(environment), call, () => definition)
+    else await changeBy(filesApi, db, world, principalOf(environment), { ...call, id: stored._id }, () => definition)
   })
 }
 
@@ -91,7 +91,7 @@ function deletionOf(
   const shown = comparable(filesOf(documentOf(workflow, names)), [])
   return plannedChange(`workflow ${identifierOf(workflow)}`, shown.before, shown.after, async () => {
     const call = { id: workflow._id, author: commandAuthor(), idempotency: undefined }
-    await removeWorkflow(db, world, callerOf(environment), call)
+    await removeWorkflow(db, world, principalOf(environment), call)
   })
 }
 

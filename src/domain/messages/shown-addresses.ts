@@ -1,6 +1,6 @@
 // Messages for callers who may not see by what people are reached: device tokens, webhook addresses, links that unsubscribe.
 import type { Answer } from '../answer.ts'
-import type { Caller } from '../environment.ts'
+import type { Principal } from '../environment.ts'
 import { mayUse } from '../environment.ts'
 import { unsubscribePath } from '../preferences/unsubscribe-token.ts'
 import type { Message } from './message-views.ts'
@@ -8,7 +8,7 @@ import type { Message } from './message-views.ts'
 export const struckOut = '[redacted]'
 
 /** Each is a capability: to send to a person, or to unsubscribe them. They are shown to full keys only. */
-export const seesAddresses = (caller: Caller): boolean => mayUse(caller, 'full')
+export const seesAddresses = (principal: Principal): boolean => mayUse(principal, 'full')
 
 /** The token of a link, also where it was cut off. */
 const link = new RegExp(`(${unsubscribePath}/)[\\w-]{8,}`, 'g')
@@ -52,9 +52,9 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
   }
 }
 
-/** What a change of messages, or of items of a feed, is answered with, for this caller. */
-export function marksAnsweredTo<Body extends object>(caller: Caller, answer: Answer<Body>): Answer<Body> {
-  if (seesAddresses(caller)) return answer
+/** What a change of messages, or of items of a feed, is answered with, for this principal. */
+export function marksAnsweredTo<Body extends object>(principal: Principal, answer: Answer<Body>): Answer<Body> {
+  if (seesAddresses(principal)) return answer
   const { body } = answer
   return {
     ...answer,

@@ -55,8 +55,8 @@ test('the members of an entry may come in any order', () => {
 })
 
 test('an address of version 4 is written as such, and one that is gone is empty', () => {
-  const caller = { environment: { id: 'e', organizationId: 'o', name: 'n' }, keyId: 'k', keyName: 'Key', scopes: [] }
-  const address = (given: string | undefined) => authorOf(caller, { address: given, id: 'r' }).address
+  const principal = { environment: { id: 'e', organizationId: 'o', name: 'n' }, keyId: 'k', keyName: 'Key', scopes: [] }
+  const address = (given: string | undefined) => authorOf(principal, { address: given, id: 'r' }).address
   assert.equal(address('::ffff:10.0.0.1'), '10.0.0.1')
   assert.equal(address('2001:db8::1'), '2001:db8::1')
   assert.equal(address(undefined), '')

@@ -1,7 +1,7 @@
 // The audit log: who changed which part of the configuration, from where and how; and the hashes that chain its entries.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from '../canonical-json.ts'
-import type { Caller } from '../environment.ts'
+import type { Principal } from '../environment.ts'
 import type { Members, Recorded } from './audit-difference.ts'
 
 /** Who changes something, and from where. */
@@ -20,7 +20,7 @@ export interface Author {
 }
 
 /** A caller that has hung up by now has no address any more. */
-export function authorOf({ keyId, keyName }: Caller, request: { address: string | undefined; id: string }): Author {
+export function authorOf({ keyId, keyName }: Principal, request: { address: string | undefined; id: string }): Author {
   // If both kinds of addresses are listened to, IPv4 addresses arrive as IPv4-mapped IPv6 addresses.
   const address = (request.address ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   return { keyId, keyName, address, requestId: request.id }

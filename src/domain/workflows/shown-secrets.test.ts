@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FilterPart, StepFilter } from '../conditions/condition.ts'
-import type { Caller } from '../environment.ts'
+import type { Principal } from '../environment.ts'
 import { callWithoutSecrets, shownTo } from './shown-secrets.ts'
 import type { NotificationStep, StepVariant } from './workflow.ts'
 
 const environment = { id: 'e', organizationId: 'o', name: 'Development' }
-const callerWith = (...scopes: Caller['scopes'][number][]): Caller => ({
+const principalWith = (...scopes: Principal['scopes'][number][]): Principal => ({
   environment,
   keyId: 'k',
   keyName: 'Key',
@@ -51,22 +51,22 @@ const struckOut = 'https://api.example.com/hooks?[redacted]'
 test('header values and queries are struck out wherever a step holds them, and nothing else is', () => {
   const whole = { name: 'x', steps: [stepWith(secret, 'Bearer hush')] }
   const expected = { name: 'x', steps: [stepWith(struckOut, '[redacted]')] }
-  assert.deepEqual(shownTo(callerWith('read'), whole), expected)
-  assert.deepEqual(shownTo(callerWith('read', 'trigger'), whole), expected)
+  assert.deepEqual(shownTo(principalWith('read'), whole), expected)
+  assert.deepEqual(shownTo(principalWith('read', 'trigger'), whole), expected)
 })
 
 test('whoever may do everything sees everything', () => {
   const whole = { steps: [stepWith(secret, 'Bearer hush')] }
-  assert.equal(shownTo(callerWith('full'), whole), whole)
+  assert.equal(shownTo(principalWith('full'), whole), whole)
 })
 
 test('a step without headers, metadata or a callback gains none', () => {
   const { metadata: _metadata, replyCallback: _replyCallback, ...bare } = stepWith(secret, '')
   const steps = [{ ...bare, filters: [], variants: [] }]
-  assert.deepEqual(shownTo(callerWith('read'), { steps }), { steps })
+  assert.deepEqual(shownTo(principalWith('read'), { steps }), { steps })
   const plain = { type: 'http', url: 'https://api.example.com/hooks' } as const
   const called = [{ ...bare, filters: [], variants: [], metadata: plain }]
-  assert.deepEqual(shownTo(callerWith('read'), { steps: called }), { steps: called })
+  assert.deepEqual(shownTo(principalWith('read'), { steps: called }), { steps: called })
 })
 
 test('an address keeps what stands before its query', () => {

@@ -1,17 +1,17 @@
 // Workflows for callers who may not see secrets: what headers hold, and the queries of addresses, are struck out.
 import type { FilterPart, StepFilter } from '../conditions/condition.ts'
-import type { Caller } from '../environment.ts'
+import type { Principal } from '../environment.ts'
 import { mayUse } from '../environment.ts'
 import type { NotificationStep, StepMetadata, StepVariant } from './workflow.ts'
 
 const struckOut = '[redacted]'
 
-/** Anything with steps as this caller may see it: secrets are for full keys only. */
+/** Anything with steps as this principal may see it: secrets are for full keys only. */
 export function shownTo<Whole extends { readonly steps: readonly NotificationStep[] }>(
-  caller: Caller,
+  principal: Principal,
   whole: Whole,
 ): Whole {
-  return mayUse(caller, 'full') ? whole : { ...whole, steps: whole.steps.map(stepWithoutSecrets) }
+  return mayUse(principal, 'full') ? whole : { ...whole, steps: whole.steps.map(stepWithoutSecrets) }
 }
 
 export function stepWithoutSecrets(step: NotificationStep): NotificationStep {

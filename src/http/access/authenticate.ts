@@ -1,11 +1,11 @@
-// Authentication: `Authorization: ApiKey <key>` becomes a Caller; so does `Bearer <key>`, which many tools can send and nothing else.
+// Authentication: `Authorization: ApiKey <key>` becomes a Principal; so does `Bearer <key>`, which many tools can send and nothing else.
 
 import type { BlockList } from 'node:net'
 import type { Sql } from '../../db/sql.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import { hashOfApiKey } from '../../domain/operate/api-key.ts'
 import { Problem } from '../../domain/problem.ts'
-import type { KnownCaller } from '../../store/operate/api-keys.ts'
+import type { KnownPrincipal } from '../../store/operate/api-keys.ts'
 import type { World } from '../../world/world.ts'
 import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
@@ -29,7 +29,7 @@ const unknownKeysMax = 10_000
 
 /** What was found of a key, made ready for every call until it is looked up again. */
 interface Found {
-  readonly caller: KnownCaller
+  readonly principal: KnownPrincipal
   /** Undefined where it may be used from anywhere. */
   readonly allowed: BlockList | undefined
   /** Whether its next use should be written. */
@@ -44,7 +44,7 @@ interface Trusted {
 const unknownKeyFound: Trusted['found'] = Promise.resolve(undefined)
 
 /** `address` is the client address of the request. */
-export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<Principal>
 
 export function createAuthenticate(db: Sql, world: World): Authenticate {
   const trusted = new Map<string, Trusted>()
@@ -54,9 +54,9 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
   const uses = createKeyUses(db, world)
 
   async function findReady(hash: Buffer): Promise<Found | undefined> {
-    const caller = await find(hash)
-    if (caller === undefined) return undefined
-    return { caller, allowed: allowListOf(caller.allowedAddresses), isUseDue: uses.isDue(caller.lastUsedAt) }
+    const principal = await find(hash)
+    if (principal === undefined) return undefined
+    return { principal, allowed: allowListOf(principal.allowedAddresses), isUseDue: uses.isDue(principal.lastUsedAt) }
   }
 
   function lookUp(hash: Buffer): Trusted['found'] {
@@ -83,11 +83,11 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     return found
   }
 
-  async function callerOf(authorization: string | undefined, address: string): Promise<KnownCaller> {
+  async function principalOf(authorization: string | undefined, address: string): Promise<KnownPrincipal> {
     const { key, unknown } = presentedKey(authorization)
     const hash = hashOfApiKey(key)
     const found = await lookUp(hash)
-    if (found === undefined || (found.caller.expiresAt !== null && found.caller.expiresAt <= world.now())) {
+    if (found === undefined || (found.principal.expiresAt !== null && found.principal.expiresAt <= world.now())) {
       throw unauthorized(unknown)
     }
     if (found.allowed !== undefined) throwIfElsewhere(found.allowed, address)
@@ -95,12 +95,12 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
       found.isUseDue = false
       uses.note(hash)
     }
-    return found.caller
+    return found.principal
   }
 
   return async (authorization, address) => {
     try {
-      return await callerOf(authorization, address)
+      return await principalOf(authorization, address)
     } catch (error) {
       if (error instanceof Problem && error.status === 401) failed.count(address)
       throw error

@@ -5,7 +5,7 @@ import { UnsealError } from '../../domain/operate/sealed.ts'
 import { Problem } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OpenedSession } from '../../manage/operate/dashboard-sessions.ts'
-import type { SessionCaller } from '../../store/operate/dashboard-sessions.ts'
+import type { SessionPrincipal } from '../../store/operate/dashboard-sessions.ts'
 import { findSession } from '../../store/operate/dashboard-sessions.ts'
 import type { World } from '../../world/world.ts'
 import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
@@ -20,13 +20,13 @@ const cookiePrefix = 'posthorn_session_'
 const sessionsMax = 20
 const cookieLengthMax = 512
 
-export interface BrowserSession extends SessionCaller {
+export interface BrowserSession extends SessionPrincipal {
   readonly sessionId: string
 }
 
 export interface DashboardAccess {
   /** Undefined where the call is not the dashboard's. Throws the 401 where its session has ended. */
-  callerOf(request: FastifyRequest): Promise<BrowserSession | undefined>
+  principalOf(request: FastifyRequest): Promise<BrowserSession | undefined>
   /** All sessions of the browser that are still good. */
   sessionsOf(request: FastifyRequest): Promise<BrowserSession[]>
   /** As the database has it now. */
@@ -52,7 +52,7 @@ export function createDashboardAccess(
   }
 
   return {
-    async callerOf(request) {
+    async principalOf(request) {
       const environmentId = request.headers[dashboardHeader]
       if (environmentId === undefined) return undefined
       refuseOtherOrigins(request)

@@ -1,19 +1,19 @@
 // Looks up keys, many in one statement: however many are asked for at once, they hold one connection of the pool.
 import type { Sql } from '../../db/sql.ts'
-import type { KnownCaller } from '../../store/operate/api-keys.ts'
-import { findCallers } from '../../store/operate/api-keys.ts'
+import type { KnownPrincipal } from '../../store/operate/api-keys.ts'
+import { findPrincipals } from '../../store/operate/api-keys.ts'
 
 /** Hashes in one statement. */
 const hashesMax = 500
 
 interface Asked {
   readonly hash: Buffer
-  resolve(caller: KnownCaller | undefined): void
+  resolve(principal: KnownPrincipal | undefined): void
   reject(error: unknown): void
 }
 
 /** The principal of a key, by its hash. */
-export function createKeyLookups(db: Sql): (hash: Buffer) => Promise<KnownCaller | undefined> {
+export function createKeyLookups(db: Sql): (hash: Buffer) => Promise<KnownPrincipal | undefined> {
   const waiting: Asked[] = []
   let isAsking = false
 
@@ -22,7 +22,7 @@ export function createKeyLookups(db: Sql): (hash: Buffer) => Promise<KnownCaller
     while (waiting.length > 0) {
       const asked = waiting.splice(0, hashesMax)
       try {
-        const found = await findCallers(
+        const found = await findPrincipals(
           db,
           asked.map(({ hash }) => hash),
         )

@@ -2,7 +2,7 @@
 // database; this node draws slices of them.
 
 import type { Sql } from '../../db/sql.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { Problem } from '../../domain/problem.ts'
 import { bucketOfKey, drawTokens } from '../../store/operate/rate-limits.ts'
 import type { World } from '../../world/world.ts'
@@ -30,7 +30,7 @@ interface Slice {
 }
 
 export type CheckRate = (
-  caller: Caller,
+  principal: Principal,
   category: RateCategory,
   cost: number,
   /** What this request has already taken: the total is never more than a bucket holds. */

@@ -4,7 +4,7 @@
 import type { Db } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import type { SecretHolder } from '../../manage/operate/secret-reads.ts'
@@ -13,15 +13,15 @@ import { asSeenBy, holdsSecrets, withHiddenSecrets } from '../../read/operate/in
 import type { World } from '../../world/world.ts'
 
 export interface SecretReaders {
-  /** What the caller is shown of integrations. */
-  read(caller: Caller, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
-  /** What the caller is shown of an integration that it made: nothing that it did not send. */
-  made(caller: Caller, answer: Answer<Integration>): Answer<Integration>
+  /** What the principal is shown of integrations. */
+  read(principal: Principal, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
+  /** What the principal is shown of an integration that it made: nothing that it did not send. */
+  made(principal: Principal, answer: Answer<Integration>): Answer<Integration>
   /** Secrets of something else are about to be shown to a full key. */
-  note(caller: Caller, author: Author, holders: readonly SecretHolder[]): Promise<void>
+  note(principal: Principal, author: Author, holders: readonly SecretHolder[]): Promise<void>
   /** What a change is answered with shows more than the caller sent. */
   answer<Body extends Integration | Integration[]>(
-    caller: Caller,
+    principal: Principal,
     author: Author,
     answer: Answer<Body>,
   ): Promise<Answer<Body>>
@@ -34,13 +34,13 @@ const looksMax = 50_000
 export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'): SecretReaders {
   const looks = new Map<string, number>()
 
-  const read: SecretReaders['read'] = async (caller, author, integrations) => {
-    if (!mayUse(caller, 'full')) return integrations.map((one) => asSeenBy(caller, one))
+  const read: SecretReaders['read'] = async (principal, author, integrations) => {
+    if (!mayUse(principal, 'full')) return integrations.map((one) => asSeenBy(principal, one))
     if (reveal === 'off') return integrations.map(withHiddenSecrets)
     const holders = integrations.map((one) => ({ kind: 'integration' as const, id: one._id, name: one.name, one }))
-    const unseen = unseenBy(caller, holders).filter(({ one }) => holdsSecrets(one))
+    const unseen = unseenBy(principal, holders).filter(({ one }) => holdsSecrets(one))
     await write(
-      caller,
+      principal,
       author,
       unseen.map(({ kind, id, name }) => ({ kind, id, name })),
     )
@@ -48,30 +48,30 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
   }
 
   const hourNow = (): number => Math.floor(world.now().getTime() / hourMs)
-  const lookOf = (caller: Caller, { id }: { id: string }): string => `${caller.keyId} ${id}`
-  function unseenBy<Holder extends SecretHolder>(caller: Caller, holders: readonly Holder[]): Holder[] {
+  const lookOf = (principal: Principal, { id }: { id: string }): string => `${principal.keyId} ${id}`
+  function unseenBy<Holder extends SecretHolder>(principal: Principal, holders: readonly Holder[]): Holder[] {
     const hour = hourNow()
-    return holders.filter((holder) => looks.get(lookOf(caller, holder)) !== hour)
+    return holders.filter((holder) => looks.get(lookOf(principal, holder)) !== hour)
   }
 
-  async function write(caller: Caller, author: Author, unseen: readonly SecretHolder[]): Promise<void> {
+  async function write(principal: Principal, author: Author, unseen: readonly SecretHolder[]): Promise<void> {
     if (unseen.length === 0) return
-    await auditSecretReads(db, world, caller.environment, author, unseen)
+    await auditSecretReads(db, world, principal.environment, author, unseen)
     // Only once it is written: a read that could not be recorded does not happen.
     if (looks.size + unseen.length > looksMax) looks.clear()
-    for (const one of unseen) looks.set(lookOf(caller, one), hourNow())
+    for (const one of unseen) looks.set(lookOf(principal, one), hourNow())
   }
 
   return {
     read,
-    note: async (caller, author, holders) => write(caller, author, unseenBy(caller, holders)),
-    made: (caller, given) => {
-      const body = asSeenBy(caller, given.body)
+    note: async (principal, author, holders) => write(principal, author, unseenBy(principal, holders)),
+    made: (principal, given) => {
+      const body = asSeenBy(principal, given.body)
       return { ...given, body: reveal === 'on' ? body : withHiddenSecrets(body) }
     },
-    async answer(caller, author, given) {
+    async answer(principal, author, given) {
       const { body } = given
-      const shown = await read(caller, author, Array.isArray(body) ? body : [body])
+      const shown = await read(principal, author, Array.isArray(body) ? body : [body])
       return { ...given, body: (Array.isArray(body) ? shown : shown[0]) as typeof body }
     },
   }

@@ -13,7 +13,7 @@ import {
   isCapturing,
   knownCredentials,
 } from '../../domain/delivery/integration.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import { badRequest, conflict } from '../../domain/problem.ts'
 import {
@@ -53,11 +53,11 @@ interface Call {
 export async function changeIntegration(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { change: ChangeIntegration },
 ): Promise<Answer<Integration>> {
-  const { environment } = caller
-  refuseOtherEnvironment(caller, call.change._environmentId)
+  const { environment } = principal
+  refuseOtherEnvironment(principal, call.change._environmentId)
   refuseOversize(call.change)
   let checkedAt: string | undefined
   if (call.change.check === true) {
@@ -77,11 +77,11 @@ export async function changeIntegration(
     if (changesNothing(call.change)) return ok(stored)
     const after = changed(stored, call.change)
     if (after.active && !isCapturing(after)) refuseIncomplete(providerOfStored(after), after.credentials)
-    await refuseTakenIdentifier(tx, caller, stored, after)
+    await refuseTakenIdentifier(tx, principal, stored, after)
     const before = await earlierOf(tx, environment, stored)
     await updateIntegration(tx, world.sealer, environment, after, world.now())
-    await settleAfterChange(tx, world, caller, stored, after)
-    const saved = await mustFind(tx, world, caller, call.id)
+    await settleAfterChange(tx, world, principal, stored, after)
+    const saved = await mustFind(tx, world, principal, call.id)
     await auditIntegration(tx, world, environment, call.author, { action: 'change', before, after: saved })
     return ok(saved)
   })
@@ -91,8 +91,13 @@ const changedMeanwhile = (id: string) =>
   conflict(`Integration ${id} was changed while its credentials were being verified; please try again`)
 
 /** Activates an integration and makes it its channel's primary, for every message. */
-export async function makePrimary(db: Db, world: World, caller: Caller, call: Call): Promise<Answer<Integration>> {
-  const { environment } = caller
+export async function makePrimary(
+  db: Db,
+  world: World,
+  principal: Principal,
+  call: Call,
+): Promise<Answer<Integration>> {
+  const { environment } = principal
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockIntegrations(tx, environment)
     const stored = await findIntegration(tx, world.sealer, environment, call.id)
@@ -106,7 +111,7 @@ export async function makePrimary(db: Db, world: World, caller: Caller, call: Ca
     const now = world.now()
     await updateIntegration(tx, world.sealer, environment, { ...stored, active: true, conditions: [] }, now)
     await movePrimary(tx, environment, { channel: stored.channel, to: stored._id, now })
-    const saved = await mustFind(tx, world, caller, call.id)
+    const saved = await mustFind(tx, world, principal, call.id)
     await auditIntegration(tx, world, environment, call.author, { action: 'set-primary', before, after: saved })
     return ok(saved)
   })
@@ -116,10 +121,10 @@ export async function makePrimary(db: Db, world: World, caller: Caller, call: Ca
 export async function removeIntegration(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call,
 ): Promise<Answer<Integration[]>> {
-  const { environment } = caller
+  const { environment } = principal
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockIntegrations(tx, environment)
     const integrationStatuses = await listIntegrationStatuses(tx, environment)
@@ -128,7 +133,7 @@ export async function removeIntegration(
     if (removed === undefined || stored === undefined) throw unknownIntegration(call.id)
     const before = await earlierOf(tx, environment, stored)
     const now = world.now()
-    await deleteIntegration(tx, environment, { id: removed.id, deletedBy: caller.keyId, now })
+    await deleteIntegration(tx, environment, { id: removed.id, deletedBy: principal.keyId, now })
     const left = integrationStatuses.filter((status) => status !== removed)
     await settlePrimary(tx, environment, { channel: removed.channel, integrationStatuses: left, now })
     await auditIntegrationDeletion(tx, world, environment, call.author, stored, before)
@@ -173,16 +178,21 @@ function changed(stored: Integration, change: ChangeIntegration): Integration {
   }
 }
 
-async function refuseTakenIdentifier(tx: Tx, caller: Caller, stored: Integration, after: Integration): Promise<void> {
+async function refuseTakenIdentifier(
+  tx: Tx,
+  principal: Principal,
+  stored: Integration,
+  after: Integration,
+): Promise<void> {
   const { identifier } = after
   if (identifier === stored.identifier) return
-  if (await isIdentifierTaken(tx, caller.environment, { identifier, butFor: stored._id })) throw identifierTaken()
+  if (await isIdentifierTaken(tx, principal.environment, { identifier, butFor: stored._id })) throw identifierTaken()
 }
 
 async function settleAfterChange(
   tx: Tx,
   world: World,
-  { environment }: Caller,
+  { environment }: Principal,
   stored: Integration,
   after: Integration,
 ): Promise<void> {
@@ -201,7 +211,7 @@ function statusOfIntegration(integration: Integration): IntegrationStatus {
   return { ...integration, id: integration._id, hasConditions: integration.conditions.length > 0 }
 }
 
-async function mustFind(tx: Tx, world: World, { environment }: Caller, id: string): Promise<Integration> {
+async function mustFind(tx: Tx, world: World, { environment }: Principal, id: string): Promise<Integration> {
   const found = await findIntegration(tx, world.sealer, environment, id)
   if (found === undefined) throw new Error('The integration just changed is missing')
   return found

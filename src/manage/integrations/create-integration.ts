@@ -19,7 +19,7 @@ import {
   knownCredentials,
   slugOf,
 } from '../../domain/delivery/integration.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { NewIntegration } from '../../store/integrations/integrations.ts'
@@ -61,11 +61,11 @@ export interface CreateIntegration {
 export async function createIntegration(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: { integration: CreateIntegration; author: Author; idempotency: Idempotency | undefined },
 ): Promise<Answer<Integration>> {
   const { integration: given, idempotency } = call
-  refuseOtherEnvironment(caller, given._environmentId)
+  refuseOtherEnvironment(principal, given._environmentId)
   refuseOversize(given)
   const provider = providerFor(given.channel, given.providerId)
   refuseHidden(given)
@@ -73,15 +73,15 @@ export async function createIntegration(
   // An integration that calls no provider needs no account there.
   if (given.active === true && !isCapturing(given)) refuseIncomplete(provider, credentials)
   if (given.check === true) {
-    const before = await answeredBefore<Integration>(db, world, caller.environment, idempotency)
+    const before = await answeredBefore<Integration>(db, world, principal.environment, idempotency)
     if (before !== undefined) return before
     await askProvider(world, provider, credentials)
   }
-  return once(db, world, caller.environment, idempotency, async (tx) => {
+  return once(db, world, principal.environment, idempotency, async (tx) => {
     const integration = newIntegration(world, provider, { ...given, credentials })
-    const stored = await addIntegration(tx, world, caller, provider, integration)
+    const stored = await addIntegration(tx, world, principal, provider, integration)
     const change = { action: 'create', before: nothing, after: stored } as const
-    await auditIntegration(tx, world, caller.environment, call.author, change)
+    await auditIntegration(tx, world, principal.environment, call.author, change)
     return created(stored)
   })
 }
@@ -116,7 +116,7 @@ function newIntegration(
 async function addIntegration(
   tx: Tx,
   world: World,
-  { environment }: Caller,
+  { environment }: Principal,
   provider: Provider,
   integration: NewIntegration,
 ): Promise<Integration> {

@@ -18,7 +18,7 @@ import {
   integrationsMax,
 } from '../../domain/delivery/integration.ts'
 import { platformWord } from '../../domain/delivery/vendor.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { badRequest, conflict, forbidden, invalid, invalidField, notFound } from '../../domain/problem.ts'
 import { formMistakes, withoutSecrets } from '../../providers/form.ts'
@@ -33,8 +33,8 @@ const wordsMax = 500
 export const unknownIntegration = (id: string) => notFound(`Entity with id ${id} not found`)
 export const identifierTaken = () => conflict('Integration with identifier already exists')
 
-export function refuseOtherEnvironment(caller: Caller, environmentId: string | undefined): void {
-  if (environmentId !== undefined && environmentId.toLowerCase() !== caller.environment.id) {
+export function refuseOtherEnvironment(principal: Principal, environmentId: string | undefined): void {
+  if (environmentId !== undefined && environmentId.toLowerCase() !== principal.environment.id) {
     throw forbidden('This API key belongs to another environment than _environmentId')
   }
 }

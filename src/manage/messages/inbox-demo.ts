@@ -1,6 +1,6 @@
 // The demo inbox of Development: a workflow that says whatever the page sends, to its own subscriber.
 import type { Db } from '../../db/sql.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import { findWorkflowsByIdentifier } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
@@ -27,8 +27,8 @@ export async function ensureDemoWorkflow(
 ): Promise<void> {
   const [known] = await findWorkflowsByIdentifier(db, environment, [demoWorkflow])
   if (known !== undefined) return
-  const caller: Caller = { environment, keyId: 'inbox-demo', keyName: 'Inbox demo', scopes: [] }
-  const author = { keyId: caller.keyId, keyName: caller.keyName, address, requestId: null }
+  const principal: Principal = { environment, keyId: 'inbox-demo', keyName: 'Inbox demo', scopes: [] }
+  const author = { keyId: principal.keyId, keyName: principal.keyName, address, requestId: null }
   const workflow = { name: 'Inbox demo', workflowId: demoWorkflow, active: true, steps }
-  await createWorkflow(db, world, caller, { workflow, author, idempotency: undefined })
+  await createWorkflow(db, world, principal, { workflow, author, idempotency: undefined })
 }

@@ -1,6 +1,6 @@
 // Signing in to the dashboard: links for operators, sessions by a link or by an API key, signing out.
 import type { Db } from '../../db/sql.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import {
   hashOfLink,
   linkLifeMs,
@@ -42,8 +42,8 @@ export async function openSessionByLink(db: Db, world: World, text: string): Pro
   })
 }
 
-export async function openSessionByKey(db: Db, world: World, caller: Caller): Promise<OpenedSession> {
-  const { environment, keyId } = caller
+export async function openSessionByKey(db: Db, world: World, principal: Principal): Promise<OpenedSession> {
+  const { environment, keyId } = principal
   const now = world.now()
   const session = sessionOf(world, environment, now)
   await db.transaction((tx) => insertSession(tx, environment, { ...session, keyId, now }))

@@ -3,7 +3,7 @@ import { once } from '../../commit/once.ts'
 import type { Db } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { accepted } from '../../domain/answer.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import { notFound } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Queue } from '../../queue/queue.ts'
@@ -21,7 +21,7 @@ export interface BuriedRedriven {
 export async function redriveBuried(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   { id, idempotency }: { id: string; idempotency: Idempotency | undefined },
 ): Promise<Answer<BuriedRedriven>> {

@@ -6,7 +6,7 @@ import { accepted, ok } from '../../domain/answer.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Redrive, RedriveBounds, RedriveFilter, SkipReason, Way } from '../../domain/delivery/redrive.ts'
 import { recoveriesKeptMs, skipSentences } from '../../domain/delivery/redrive.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import type { Problem } from '../../domain/problem.ts'
 import { conflict, notFound } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -40,7 +40,7 @@ export interface RedrivenNotification {
 export async function redriveNotification(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   call: Call & { notificationId: string; includeUnsure?: boolean | undefined },
 ): Promise<Answer<RedrivenNotification>> {
@@ -101,7 +101,7 @@ const refused = (id: string, reason: SkipReason): Problem =>
 export async function redriveEvent(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   call: Call & { transactionId: string },
 ): Promise<Answer<Redrive>> {
@@ -126,7 +126,7 @@ const refusedEvent = (transactionId: string, reason: SkipReason, why: string): P
 export async function startRedrive(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   call: Call & { filter: RedriveFilter },
 ): Promise<Answer<Redrive>> {

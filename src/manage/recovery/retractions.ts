@@ -8,7 +8,7 @@ import type { Channel } from '../../domain/delivery/integration.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type { Retraction } from '../../domain/delivery/redrive.ts'
 import { recoveriesKeptMs } from '../../domain/delivery/redrive.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import { conflict, notFound } from '../../domain/problem.ts'
 import type { NotificationStep, StepType } from '../../domain/workflows/workflow.ts'
 import type { Queue } from '../../queue/queue.ts'
@@ -44,7 +44,7 @@ export interface NotificationCanceled {
 export async function cancelOne(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   call: Call & { notificationId: string },
 ): Promise<Answer<NotificationCanceled>> {
@@ -89,7 +89,7 @@ export interface NotificationRetracted extends NotificationCanceled {
 export async function retractOne(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   call: Call & { notificationId: string },
 ): Promise<Answer<NotificationRetracted>> {
@@ -113,7 +113,7 @@ const pagesAtOnce = 4
 export async function retractEvent(
   db: Db,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   queue: Queue,
   call: Call & { transactionId: string },
 ): Promise<Answer<Retraction>> {

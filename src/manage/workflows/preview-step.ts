@@ -3,7 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
 import { created } from '../../domain/answer.ts'
 import type { Decision } from '../../domain/delivery/decision.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { MessageDraft } from '../../domain/messages/message.ts'
 import { notFound } from '../../domain/problem.ts'
@@ -50,7 +50,7 @@ export const unknownStep = (id: string) => notFound(`Step ${id} was not found in
 export async function previewStep(
   db: Sql,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: {
     workflowId: string
     stepId: string
@@ -62,7 +62,7 @@ export async function previewStep(
     payloadPath?: string
   },
 ): Promise<Answer<StepPreview>> {
-  const { environment } = caller
+  const { environment } = principal
   const row = await findByAnyName(db, environment, call.workflowId)
   if (row === undefined) throw unknownWorkflow(call.workflowId)
   const stored = stepCalled(row.definition.steps, call.stepId)
@@ -80,7 +80,7 @@ export async function previewStep(
     decide: (renderer) => stepOf(step.template.type).decide({ ...input, renderer }),
   })
   if (decision.kind === 'fail') throw refusal(decision, step, call.payloadPath ?? 'previewPayload.payload')
-  const preview = previewOf(decision, step, mayUse(caller, 'full'))
+  const preview = previewOf(decision, step, mayUse(principal, 'full'))
   return created({ result: { type: step.template.type, preview }, previewPayloadExample: sample })
 }
 

@@ -3,7 +3,7 @@ import { once } from '../../commit/once.ts'
 import type { Db, Sql } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
 import { noContent } from '../../domain/answer.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import type { GivenPreferences } from '../../domain/preferences/workflow-preferences.ts'
 import { settingsOfPreferences } from '../../domain/preferences/workflow-preferences.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
@@ -42,10 +42,10 @@ type WholeWorkflowV2 = WorkflowV2Change & { readonly name: string; readonly step
 export async function createWorkflowV2(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { workflow: WholeWorkflowV2 & { workflowId: string } },
 ): Promise<Answer<WorkflowV2>> {
-  return createBy(secondApi, db, world, caller, { ...call, workflow: settingOf(call.workflow) }, (newId) =>
+  return createBy(secondApi, db, world, principal, { ...call, workflow: settingOf(call.workflow) }, (newId) =>
     definitionOf(call.workflow, newId),
   )
 }
@@ -56,12 +56,12 @@ export async function createWorkflowV2(
 export async function replaceWorkflowV2(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string; workflow: WholeWorkflowV2 },
 ): Promise<Answer<WorkflowV2>> {
-  const id = await idOf(db, caller.environment, call.id)
+  const id = await idOf(db, principal.environment, call.id)
   const workflow = settingOf(call.workflow)
-  return changeBy(secondApi, db, world, caller, { ...call, id, workflow }, (stored, newId) =>
+  return changeBy(secondApi, db, world, principal, { ...call, id, workflow }, (stored, newId) =>
     definitionOf(call.workflow, newId, stored.definition),
   )
 }
@@ -69,13 +69,13 @@ export async function replaceWorkflowV2(
 export async function changeWorkflowV2(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string; workflow: Omit<WorkflowV2Change, 'workflowId' | 'steps' | 'preferences'> },
 ): Promise<Answer<WorkflowV2>> {
-  const id = await idOf(db, caller.environment, call.id)
+  const id = await idOf(db, principal.environment, call.id)
   const { active, name } = call.workflow
   const workflow = active === undefined ? {} : { active }
-  return changeBy(secondApi, db, world, caller, { ...call, id, workflow }, (stored, newId) =>
+  return changeBy(secondApi, db, world, principal, { ...call, id, workflow }, (stored, newId) =>
     changedDefinition(stored.definition, { ...saidOf(call.workflow), ...(name === undefined ? {} : { name }) }, newId),
   )
 }
@@ -83,13 +83,13 @@ export async function changeWorkflowV2(
 export async function removeWorkflowV2(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string },
 ): Promise<Answer<null>> {
-  const { environment } = caller
+  const { environment } = principal
   const id = await idOf(db, environment, call.id)
   return once(db, world, environment, call.idempotency, async (tx) => {
-    await deleteNamed(tx, world, caller, { ...call, id, givenAs: call.id })
+    await deleteNamed(tx, world, principal, { ...call, id, givenAs: call.id })
     return noContent
   })
 }
@@ -105,15 +105,15 @@ async function idOf(db: Sql, environment: Environment, name: string): Promise<st
 const secondApi: WorkflowApi<WorkflowV2> = {
   origin: 'v2',
   pathOf: (path) => path.replace(/^(steps\.\d+)\.template\.layoutId$/, '$1.controlValues.layoutId'),
-  answerOf: async (tx, caller, id) => {
-    const { environment } = caller
+  answerOf: async (tx, principal, id) => {
+    const { environment } = principal
     const row = await findWorkflow(tx, environment, id)
     if (row === undefined) throw new Error('A workflow was lost while it was locked')
     const [triggered, integrationStatuses] = [
       await findTriggeredAt(tx, environment, [row.id]),
       await listIntegrationStatuses(tx, environment),
     ]
-    const shown = { ...row, definition: shownTo(caller, row.definition) }
+    const shown = { ...row, definition: shownTo(principal, row.definition) }
     return workflowV2Of({ ...shown, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)
   },
 }

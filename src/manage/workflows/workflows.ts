@@ -6,7 +6,7 @@ import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { created, ok } from '../../domain/answer.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { slugOf } from '../../domain/delivery/integration.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import { recordOfWorkflow } from '../../domain/operate/audit-records.ts'
@@ -44,7 +44,7 @@ export interface WorkflowApi<Body> {
   readonly origin: WorkflowOrigin
   /** Where it has what API v1 has at a path; the same path by default. */
   readonly pathOf?: (path: string) => string
-  answerOf(tx: Tx, caller: Caller, id: string): Promise<Body>
+  answerOf(tx: Tx, principal: Principal, id: string): Promise<Body>
 }
 
 /** What is no part of the definition. */
@@ -53,25 +53,25 @@ export type Setting = Pick<WorkflowChange, 'workflowId' | 'identifier' | 'active
 export async function createWorkflow(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return createBy(firstApi, db, world, caller, call, (newId) => newDefinition(call.workflow, newId))
+  return createBy(firstApi, db, world, principal, call, (newId) => newDefinition(call.workflow, newId))
 }
 
 export async function createBy<Body>(
   api: WorkflowApi<Body>,
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { workflow: Setting },
   definitionOf: (newId: () => string) => StoredDefinition,
 ): Promise<Answer<Body>> {
-  const { environment } = caller
+  const { environment } = principal
   const given = call.workflow
   const now = world.now()
   const definition = definitionOf(() => world.newId(now))
-  throwIfStruckOut(caller, definition.steps)
+  throwIfStruckOut(principal, definition.steps)
   return once(db, world, environment, call.idempotency, async (tx) => {
     await refuseOneMore(tx, environment)
     await refuseUnknownNames(tx, environment, definition, api.pathOf)
@@ -83,7 +83,7 @@ export async function createBy<Body>(
       versionId: world.newId(now),
       origin: api.origin,
       definition,
-      createdBy: caller.keyId,
+      createdBy: principal.keyId,
       now,
     }
     const slug = slugOf(definition.name) || 'workflow'
@@ -102,7 +102,7 @@ export async function createBy<Body>(
       action: 'create',
       after,
     })
-    return created(await api.answerOf(tx, caller, id))
+    return created(await api.answerOf(tx, principal, id))
   })
 }
 
@@ -118,10 +118,10 @@ async function firstFree(
 export async function replaceWorkflow(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstApi, db, world, caller, call, (stored, newId) =>
+  return changeBy(firstApi, db, world, principal, call, (stored, newId) =>
     newDefinition(call.workflow, newId, stored.definition.steps),
   )
 }
@@ -129,10 +129,10 @@ export async function replaceWorkflow(
 export async function changeWorkflow(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string; workflow: WorkflowChange },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstApi, db, world, caller, call, (stored, newId) =>
+  return changeBy(firstApi, db, world, principal, call, (stored, newId) =>
     changedDefinition(stored.definition, call.workflow, newId),
   )
 }
@@ -140,11 +140,11 @@ export async function changeWorkflow(
 export async function removeWorkflow(
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string },
 ): Promise<Answer<true>> {
-  return once(db, world, caller.environment, call.idempotency, async (tx) => {
-    await deleteNamed(tx, world, caller, { ...call, givenAs: call.id })
+  return once(db, world, principal.environment, call.idempotency, async (tx) => {
+    await deleteNamed(tx, world, principal, { ...call, givenAs: call.id })
     return ok(true)
   })
 }
@@ -153,7 +153,7 @@ export async function removeWorkflow(
 export async function deleteNamed(
   tx: Tx,
   world: World,
-  { environment, keyId }: Caller,
+  { environment, keyId }: Principal,
   call: Call & { id: string; givenAs: string },
 ): Promise<void> {
   const found = await lockWorkflow(tx, environment, call.id)
@@ -168,11 +168,11 @@ export async function changeBy<Body>(
   api: WorkflowApi<Body>,
   db: Db,
   world: World,
-  caller: Caller,
+  principal: Principal,
   call: Call & { id: string; workflow: Setting },
   definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
 ): Promise<Answer<Body>> {
-  const { environment } = caller
+  const { environment } = principal
   const given = call.workflow
   const identifier = identifierOf(given)
   return once(db, world, environment, call.idempotency, async (tx) => {
@@ -185,7 +185,7 @@ export async function changeBy<Body>(
         ? stored.group_id
         : (await groupFor(tx, world, environment, given.notificationGroupId))._id
     const definition = definitionOf(stored, () => world.newId(now))
-    throwIfStruckOut(caller, definition.steps)
+    throwIfStruckOut(principal, definition.steps)
     // What was stored before is not checked again.
     if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
       await refuseUnknownNames(tx, environment, definition, api.pathOf)
@@ -206,7 +206,7 @@ export async function changeBy<Body>(
       before: recordOfWorkflow({ ...stored, groupId: stored.group_id }),
       after: recordOfWorkflow(wanted),
     })
-    return ok(await api.answerOf(tx, caller, stored.id))
+    return ok(await api.answerOf(tx, principal, stored.id))
   })
 }
 
@@ -260,8 +260,8 @@ async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
 
 const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }
 
-async function answerOf(tx: Tx, caller: Caller, id: string): Promise<Workflow> {
-  const { environment } = caller
+async function answerOf(tx: Tx, principal: Principal, id: string): Promise<Workflow> {
+  const { environment } = principal
   const [row, integrationStatuses] = [
     await findWorkflow(tx, environment, id),
     await listIntegrationStatuses(tx, environment),
@@ -269,12 +269,12 @@ async function answerOf(tx: Tx, caller: Caller, id: string): Promise<Workflow> {
   if (row === undefined) throw new Error('A workflow was lost while it was locked')
   const workflow = workflowOf(environment, row)
   const status = integrationStatusOf(workflow.steps, integrationStatuses)
-  return shownTo(caller, { ...workflow, workflowIntegrationStatus: status })
+  return shownTo(principal, { ...workflow, workflowIntegrationStatus: status })
 }
 
 /** Whoever reads `[redacted]` and saves it again would lose what it stands for, and must not be able to send that elsewhere. */
-function throwIfStruckOut(caller: Caller, steps: readonly NotificationStep[]): void {
-  if (mayUse(caller, 'full')) return
+function throwIfStruckOut(principal: Principal, steps: readonly NotificationStep[]): void {
+  if (mayUse(principal, 'full')) return
   const place = steps.findIndex(holdsStruckOut)
   if (place === -1) return
   const path = `steps.${place}`

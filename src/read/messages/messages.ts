@@ -2,7 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import type { Message } from '../../domain/messages/message-views.ts'
 import { messageWithoutAddresses, seesAddresses } from '../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -44,10 +44,10 @@ const unweighedMax = 100
 export async function messagesPage(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   query: MessagesQuery,
 ): Promise<OffsetPage<Message>> {
-  const { environment } = caller
+  const { environment } = principal
   const filter = await filterOf(db, environment, query)
   if (filter === undefined) return offsetPage([], query, { totalCount: 0, totalCountCapped: false })
   const [rows, count] = await Promise.all([
@@ -55,7 +55,7 @@ export async function messagesPage(
     countMessages(db, environment, filter),
   ])
   const page = offsetPage(rows, query, count)
-  return { ...page, data: await wholeMessages(db, sealer, caller, page.data) }
+  return { ...page, data: await wholeMessages(db, sealer, principal, page.data) }
 }
 
 /** Undefined if nothing can match: no subscriber has that id, or no event that transaction. */
@@ -91,21 +91,26 @@ async function findFilteredEvents(
 }
 
 /** With their subscribers and their workflows. */
-async function wholeMessages(db: Sql, sealer: Sealer, caller: Caller, rows: readonly MessageRow[]): Promise<Message[]> {
-  const { environment } = caller
+async function wholeMessages(
+  db: Sql,
+  sealer: Sealer,
+  principal: Principal,
+  rows: readonly MessageRow[],
+): Promise<Message[]> {
+  const { environment } = principal
   if (rows.length === 0) return []
   const [origins, subscribers, templates] = await Promise.all([
     findOrigins(db, environment, rows),
-    findSubscribers(db, sealer, caller, [...new Set(rows.map((row) => row.subscriber_id))]),
-    findTemplates(db, caller, [...new Set(rows.map((row) => row.version_id))]),
+    findSubscribers(db, sealer, principal, [...new Set(rows.map((row) => row.subscriber_id))]),
+    findTemplates(db, principal, [...new Set(rows.map((row) => row.version_id))]),
   ])
   refuseHeavyPage(rows, origins, templates)
   return rows.map((row) => {
     const subscriber = subscribers.get(row.subscriber_id)
     const template = templates.get(row.version_id)
-    const message = messageOf(environment, row, origins, seesAddresses(caller) ? sealer : undefined)
+    const message = messageOf(environment, row, origins, seesAddresses(principal) ? sealer : undefined)
     return {
-      ...(seesAddresses(caller) ? message : messageWithoutAddresses(message)),
+      ...(seesAddresses(principal) ? message : messageWithoutAddresses(message)),
       ...(subscriber === undefined ? {} : { subscriber }),
       ...(template === undefined ? {} : { template }),
     }
@@ -153,22 +158,26 @@ function refuseHeavyPage(
 async function findSubscribers(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   ids: readonly string[],
 ): Promise<Map<string, Subscriber>> {
-  const { environment } = caller
+  const { environment } = principal
   const [rows, channels] = await Promise.all([
     findSubscribersById(db, environment, ids),
     findChannels(db, sealer, environment, ids),
   ])
   return new Map(
-    rows.map((row) => [row.id, asSeenBy(caller, subscriberOf(environment, row, channels.get(row.id) ?? []))]),
+    rows.map((row) => [row.id, asSeenBy(principal, subscriberOf(environment, row, channels.get(row.id) ?? []))]),
   )
 }
 
-/** The workflow of each version, as it was in that version and as this caller may see it. */
-async function findTemplates(db: Sql, caller: Caller, versionIds: readonly string[]): Promise<Map<string, Workflow>> {
-  const { environment } = caller
+/** The workflow of each version, as it was in that version and as this principal may see it. */
+async function findTemplates(
+  db: Sql,
+  principal: Principal,
+  versionIds: readonly string[],
+): Promise<Map<string, Workflow>> {
+  const { environment } = principal
   const rows = await db.rows<WorkflowRow & { pinned_id: string }>(sql`
     select asked.id as pinned_id, ${workflowColumns}
     from unnest(${versionIds}::uuid[]) as asked (id)
@@ -178,5 +187,5 @@ async function findTemplates(db: Sql, caller: Caller, versionIds: readonly strin
       where found.environment_id = ${environment.id} and found.id = v.workflow_id limit 1) as w
     cross join lateral (select * from notification_groups found
       where found.environment_id = ${environment.id} and found.id = w.group_id limit 1) as g`)
-  return new Map(rows.map((row) => [row.pinned_id, shownTo(caller, workflowOf(environment, row))]))
+  return new Map(rows.map((row) => [row.pinned_id, shownTo(principal, workflowOf(environment, row))]))
 }

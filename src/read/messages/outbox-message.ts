@@ -4,7 +4,7 @@ import { allOf, sql } from '../../db/sql.ts'
 import { messageFor } from '../../deliver/message-for.ts'
 import type { EventAttachment, TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
 import type { Attachment, EmailMessage, OutboundMessage } from '../../domain/messages/outbound-message.ts'
 import {
@@ -53,15 +53,15 @@ interface CapturedRow {
 export async function findOutboxMessage(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   id: string,
 ): Promise<OutboxMessage | undefined> {
-  const { environment } = caller
-  const kept = await findCaptured(db, sealer, caller, id)
+  const { environment } = principal
+  const kept = await findCaptured(db, sealer, principal, id)
   if (kept === undefined) return undefined
   const { row, event, message } = kept
   const [[item], files] = await Promise.all([
-    outboxItems(db, environment, [row], seesAddresses(caller) ? sealer : undefined),
+    outboxItems(db, environment, [row], seesAddresses(principal) ? sealer : undefined),
     isEmail(message) && event !== undefined && event.attachments > 0
       ? listAttachments(db, environment, { eventId: event.id, channel: 'email' })
       : [],
@@ -70,7 +70,7 @@ export async function findOutboxMessage(
   const { id: _, attachments: __, ...parts } = message as EmailMessage
   const { payload, overrides } = { payload: event?.payload ?? {}, overrides: event?.overrides ?? {} }
   return {
-    ...(seesAddresses(caller) ? item : itemWithoutAddresses(item)),
+    ...(seesAddresses(principal) ? item : itemWithoutAddresses(item)),
     message: parts as unknown as FreeObject,
     attachments: files.map(({ name, mime, bytes, cid, disposition }) => ({
       name,
@@ -79,8 +79,8 @@ export async function findOutboxMessage(
       ...(cid === null ? {} : { cid }),
       ...(disposition === null ? {} : { disposition }),
     })),
-    payload: seesAddresses(caller) ? payload : payloadWithoutAddress(payload),
-    overrides: seesAddresses(caller) ? overrides : overridesWithoutAddresses(overrides),
+    payload: seesAddresses(principal) ? payload : payloadWithoutAddress(payload),
+    overrides: seesAddresses(principal) ? overrides : overridesWithoutAddresses(overrides),
   }
 }
 
@@ -88,9 +88,14 @@ export async function findOutboxMessage(
 const fallbackSender = 'no-reply@outbox.invalid'
 
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
-export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Buffer | undefined> {
-  const { environment } = caller
-  const kept = await findCaptured(db, sealer, caller, id)
+export async function outboxEml(
+  db: Sql,
+  sealer: Sealer,
+  principal: Principal,
+  id: string,
+): Promise<Buffer | undefined> {
+  const { environment } = principal
+  const kept = await findCaptured(db, sealer, principal, id)
   if (kept === undefined || !isEmail(kept.message)) return undefined
   const { row, event, message } = kept
   const files =
@@ -104,16 +109,26 @@ export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: str
 }
 
 /** The HTML of an e-mail; undefined when it is not in the outbox, or no e-mail. */
-export async function outboxHtml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<string | undefined> {
-  const kept = await findCaptured(db, sealer, caller, id)
+export async function outboxHtml(
+  db: Sql,
+  sealer: Sealer,
+  principal: Principal,
+  id: string,
+): Promise<string | undefined> {
+  const kept = await findCaptured(db, sealer, principal, id)
   return kept !== undefined && isEmail(kept.message) ? kept.message.html : undefined
 }
 
 const isEmail = (message: OutboundMessage): message is EmailMessage => 'html' in message
 
-/** As this caller may see it. */
-async function findCaptured(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<CapturedRow | undefined> {
-  const { environment } = caller
+/** As this principal may see it. */
+async function findCaptured(
+  db: Sql,
+  sealer: Sealer,
+  principal: Principal,
+  id: string,
+): Promise<CapturedRow | undefined> {
+  const { environment } = principal
   if (!isUuid(id)) return undefined
   const row = await db.row<OutboxRow & { envelope: Envelope }>(sql`
     select ${outboxColumns}, m.envelope from messages m
@@ -123,12 +138,12 @@ async function findCaptured(db: Sql, sealer: Sealer, caller: Caller, id: string)
     findEvents(db, environment, [row.event_id]),
     findIntegration(db, sealer, environment, row.integration_id),
   ])
-  const { envelope, provider_id: providerId } = seesAddresses(caller)
+  const { envelope, provider_id: providerId } = seesAddresses(principal)
     ? withWholeEnvelope(sealer, environment, row)
     : row
   const message = messageFor({ id: row.id, envelope, providerId, payload: event?.payload ?? {} })
   const whole = withSender(message, integration)
-  return { row, event, message: seesAddresses(caller) ? whole : outboundWithoutAddresses(whole) }
+  return { row, event, message: seesAddresses(principal) ? whole : outboundWithoutAddresses(whole) }
 }
 
 /** As the account would have sent it, if the message has no sender of its own. */

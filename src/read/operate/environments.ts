@@ -2,7 +2,7 @@
 
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SigningVersion } from '../../domain/operate/signing-keys.ts'
@@ -36,10 +36,10 @@ export async function workflowTags(db: Sql, environment: Environment): Promise<{
 /** More than anyone can choose from. */
 const tagsMax = 1_000
 
-export async function ownEnvironment(db: Sql, sealer: Sealer, caller: Caller): Promise<OwnEnvironment> {
-  const entry = await findEnvironmentEntry(db, caller.environment)
-  if (!mayUse(caller, 'full')) return entry
-  const { versions = [] } = (await findSigningKeys(db, sealer, caller.environment)) ?? {}
+export async function ownEnvironment(db: Sql, sealer: Sealer, principal: Principal): Promise<OwnEnvironment> {
+  const entry = await findEnvironmentEntry(db, principal.environment)
+  if (!mayUse(principal, 'full')) return entry
+  const { versions = [] } = (await findSigningKeys(db, sealer, principal.environment)) ?? {}
   const shown = versions.map((version, index) => shownSecret(version, versions[index + 1])).reverse()
   return { ...entry, signingSecret: shown[0]?.secret ?? '', signingSecrets: shown }
 }

@@ -3,7 +3,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { hiddenSecret } from '../../domain/delivery/hidden-secrets.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
-import type { Caller } from '../../domain/environment.ts'
+import type { Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import { hiddenCredentials, openCredentials } from '../../providers/form.ts'
@@ -13,21 +13,21 @@ import { findIntegration, listIntegrations } from '../../store/integrations/inte
 export async function integrationsFor(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   filter: { activeOnly: boolean },
 ): Promise<Integration[]> {
-  const integrations = await listIntegrations(db, sealer, caller.environment, filter)
-  return integrations.map((integration) => asSeenBy(caller, integration))
+  const integrations = await listIntegrations(db, sealer, principal.environment, filter)
+  return integrations.map((integration) => asSeenBy(principal, integration))
 }
 
 export async function integrationFor(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   id: string,
 ): Promise<Integration | undefined> {
-  const integration = await findIntegration(db, sealer, caller.environment, id)
-  return integration && asSeenBy(caller, integration)
+  const integration = await findIntegration(db, sealer, principal.environment, id)
+  return integration && asSeenBy(principal, integration)
 }
 
 /** As full keys see it where the operator reveals no secrets. */
@@ -47,8 +47,8 @@ export function holdsSecrets(integration: Integration): boolean {
   return JSON.stringify(hidden) !== JSON.stringify(integration)
 }
 
-export function asSeenBy(caller: Caller, integration: Integration): Integration {
-  if (mayUse(caller, 'full')) return integration
+export function asSeenBy(principal: Principal, integration: Integration): Integration {
+  if (mayUse(principal, 'full')) return integration
   const { configurations, ...rest } = integration
   const { inboundWebhookSigningKey: _secret, ...open } = configurations ?? {}
   return {

@@ -3,7 +3,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { Subscriber } from '../../domain/people/subscriber.ts'
@@ -26,39 +26,39 @@ export const subscriberOrders = ['_id', 'createdAt', 'updatedAt', 'subscriberId'
 export async function findSubscriber(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   subscriberId: string,
 ): Promise<Subscriber | undefined> {
-  const [row] = await findSubscriberRows(db, caller.environment, [subscriberId])
+  const [row] = await findSubscriberRows(db, principal.environment, [subscriberId])
   if (row === undefined) return undefined
-  const channels = await findChannels(db, sealer, caller.environment, [row.id])
-  return asSeenBy(caller, subscriberOf(caller.environment, row, channels.get(row.id) ?? []))
+  const channels = await findChannels(db, sealer, principal.environment, [row.id])
+  return asSeenBy(principal, subscriberOf(principal.environment, row, channels.get(row.id) ?? []))
 }
 
 export async function searchSubscribers(
   db: Sql,
   sealer: Sealer,
-  caller: Caller,
+  principal: Principal,
   search: SubscriberSearch,
 ): Promise<CursorPage<Subscriber>> {
-  const { environment } = caller
+  const { environment } = principal
   const page = await keysetPage(db, subscriberList(environment, search), search)
   const ids = page.data.map((row) => row.id)
   const channels = await findChannels(db, sealer, environment, ids)
-  const data = page.data.map((row) => asSeenBy(caller, subscriberOf(environment, row, channels.get(row.id) ?? [])))
+  const data = page.data.map((row) => asSeenBy(principal, subscriberOf(environment, row, channels.get(row.id) ?? [])))
   return { ...page, data }
 }
 
 /** A device token or a webhook address is as good as a right to send: a key that may only read sees which channels there are. */
-export function asSeenBy(caller: Caller, subscriber: Subscriber): Subscriber {
-  if (mayUse(caller, 'full')) return subscriber
+export function asSeenBy(principal: Principal, subscriber: Subscriber): Subscriber {
+  if (mayUse(principal, 'full')) return subscriber
   return { ...subscriber, channels: subscriber.channels.map((channel) => ({ ...channel, credentials: {} })) }
 }
 
-/** What a write is answered with, for this caller. */
-export const answeredTo = (caller: Caller, answer: Answer<Subscriber>): Answer<Subscriber> => ({
+/** What a write is answered with, for this principal. */
+export const answeredTo = (principal: Principal, answer: Answer<Subscriber>): Answer<Subscriber> => ({
   ...answer,
-  body: asSeenBy(caller, answer.body),
+  body: asSeenBy(principal, answer.body),
 })
 
 /** An empty filter is none: forms send their empty fields too. */

@@ -1,7 +1,7 @@
 // Workflows as the second face reads them: one by id, identifier or slug, one of its steps, and the list with its filters.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import { idOfSlug } from '../../domain/workflows/slug.ts'
 import type { ListedWorkflowV2, StepV2, WorkflowV2 } from '../../domain/workflows/workflow-v2.ts'
@@ -36,30 +36,30 @@ export async function findWorkflowV2(
   return slugged === undefined ? undefined : findWorkflow(db, environment, slugged)
 }
 
-/** As this caller may see it. */
-export async function workflowV2For(db: Sql, caller: Caller, name: string): Promise<WorkflowV2 | undefined> {
-  const { environment } = caller
+/** As this principal may see it. */
+export async function workflowV2For(db: Sql, principal: Principal, name: string): Promise<WorkflowV2 | undefined> {
+  const { environment } = principal
   const row = await findWorkflowV2(db, environment, name)
   if (row === undefined) return undefined
   const [triggered, integrationStatuses] = await Promise.all([
     findTriggeredAt(db, environment, [row.id]),
     listIntegrationStatuses(db, environment),
   ])
-  const shown = { ...row, definition: shownTo(caller, row.definition) }
+  const shown = { ...row, definition: shownTo(principal, row.definition) }
   return workflowV2Of({ ...shown, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)
 }
 
-/** By id, stepId or slug; as this caller may see it. */
+/** By id, stepId or slug; as this principal may see it. */
 export async function stepV2For(
   db: Sql,
-  caller: Caller,
+  principal: Principal,
   { workflowId, stepId }: { workflowId: string; stepId: string },
 ): Promise<StepV2 | 'no workflow' | 'no step'> {
-  const { environment } = caller
+  const { environment } = principal
   const row = await findWorkflowV2(db, environment, workflowId)
   if (row === undefined) return 'no workflow'
   const slugged = idOfSlug('st', stepId)
-  const shown = { ...row, definition: shownTo(caller, row.definition) }
+  const shown = { ...row, definition: shownTo(principal, row.definition) }
   const steps = stepsV2Of(shown, await listIntegrationStatuses(db, environment))
   return (
     steps.find((step) => step._id === stepId || step.stepId === stepId) ??

@@ -2,7 +2,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { IntegrationStatus } from '../../domain/delivery/integration.ts'
-import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
@@ -23,14 +23,18 @@ export interface WorkflowQuery {
   readonly tags?: readonly string[]
 }
 
-export async function workflowFor(db: Sql, caller: Caller, idOrIdentifier: string): Promise<Workflow | undefined> {
-  const found = await retrieveWorkflow(db, caller.environment, idOrIdentifier)
-  return found && shownTo(caller, found)
+export async function workflowFor(
+  db: Sql,
+  principal: Principal,
+  idOrIdentifier: string,
+): Promise<Workflow | undefined> {
+  const found = await retrieveWorkflow(db, principal.environment, idOrIdentifier)
+  return found && shownTo(principal, found)
 }
 
-export async function workflowsFor(db: Sql, caller: Caller, query: WorkflowQuery): Promise<OffsetPage<Workflow>> {
-  const page = await workflowsPage(db, caller.environment, query)
-  return { ...page, data: page.data.map((workflow) => shownTo(caller, workflow)) }
+export async function workflowsFor(db: Sql, principal: Principal, query: WorkflowQuery): Promise<OffsetPage<Workflow>> {
+  const page = await workflowsPage(db, principal.environment, query)
+  return { ...page, data: page.data.map((workflow) => shownTo(principal, workflow)) }
 }
 
 /** Whole, with its secrets. */

@@ -1,13 +1,15 @@
 // All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
+
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Turn } from '../../domain/turn.ts'
 import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
 import { decideElsewhere } from '../../render/elsewhere.ts'
+import type { World } from '../../world/world.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
+import type { HoldingParts } from '../send/held-unrendered.ts'
 import { heldUnrendered } from '../send/held-unrendered.ts'
-import type { Stages } from '../stages.ts'
 import type { StepTracing } from '../trace-steps.ts'
 import { withSpan } from '../trace-steps.ts'
 import type { DecidedJob, DecidingParts } from './decide-job.ts'
@@ -30,7 +32,8 @@ export interface DecidedBatch {
 
 interface BatchParts extends DecidingParts {
   readonly environment: Environment
-  readonly stages: Pick<Stages, 'pipeline' | 'sends'>
+  readonly world: World
+  readonly holding: HoldingParts
   readonly answers: WebhookAnswers
   readonly tracing: StepTracing | undefined
   /** A caller waits for it: what has to be rendered in a thread is left to its own turn. */
@@ -60,12 +63,12 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
       batch.settlements.push(abandoned(facts, job, now))
       continue
     }
-    const held = heldUnrendered(parts.stages, jobFacts, now, probed)
+    const held = heldUnrendered(parts.holding, jobFacts, now, probed)
     if (held !== undefined) {
       batch.settlements.push(held)
       continue
     }
-    if (mustAsk(jobFacts, parts.stages.pipeline)) {
+    if (mustAsk(jobFacts, parts)) {
       batch.asking.push(jobFacts)
       continue
     }
@@ -89,9 +92,7 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
 /** What costs little is rendered here; without threads everything is. */
 function decidingHere(parts: BatchParts): DecidingParts {
   const { small } = parts.renderer
-  return small === undefined || parts.stages.pipeline.world.threads === undefined
-    ? parts
-    : { ...parts, renderer: small }
+  return small === undefined || parts.world.threads === undefined ? parts : { ...parts, renderer: small }
 }
 
 function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'dear' {
@@ -107,7 +108,7 @@ function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'd
 function decideDear(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
   const { renderer, now } = parts
   return decideElsewhere({
-    threads: parts.stages.pipeline.world.threads,
+    threads: parts.world.threads,
     renderer,
     first: renderer.small ?? renderer,
     now: () => now,
@@ -129,11 +130,11 @@ function decideFollower(
   { id }: Job,
   decided: DecidedJob,
 ): { readonly job: Job; readonly decided: DecidedJob } | undefined {
-  const { facts, links, tracing, stages } = parts
+  const { facts, links, tracing } = parts
   const job = facts.followers.get(id)
   if (job === undefined || !goesOnWith(decided, job)) return undefined
   const found = jobFactsFrom(facts, job, links)
-  if (found === undefined || mustAsk(found, stages.pipeline)) return undefined
+  if (found === undefined || mustAsk(found, parts)) return undefined
   const traced = withSpan(tracing, found) as JobFacts
   const next = orUndecided(() => decideJob(here, traced))
   // A call or a decision is for a job that is there.

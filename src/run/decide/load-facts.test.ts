@@ -9,7 +9,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { PreLeasedJob } from '../../record/notify.ts'
 import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
 import type { RecipientRow } from '../../store/people/subscribers.ts'
-import type { Deciding } from '../pipeline.ts'
+import type { FactSources } from './load-facts.ts'
 import { loadFacts } from './load-facts.ts'
 
 const environment = { id: 'environment-1' } as Environment
@@ -34,7 +34,7 @@ function scene() {
   const sql: Sql = { rows, row: async (statement) => (await rows(statement))[0] as never, run: async () => 0 }
   const db = { ...sql, together: (work: (on: Sql) => Promise<unknown>) => work(sql) } as unknown as Db
   const { version } = stepInput({ type: 'in_app', content: 'Hello' })
-  const deciding = {
+  const sources = {
     db,
     world,
     versions: { of: async () => new Map([[version.id, version]]) },
@@ -45,7 +45,7 @@ function scene() {
       },
     },
     wordings: { for: async () => ({ layouts: undefined, translations: undefined }) },
-  } as unknown as Deciding
+  } as unknown as FactSources
   const event = { id: 'event', actorId: null, tenantId: null, contextKeys: null } as unknown as TriggeredEvent
   const job = (id: string, foreseen?: { ageMs: number; stamp: string }): PreLeasedJob => {
     const readAt = new Date(world.now().getTime() - (foreseen?.ageMs ?? 0))
@@ -57,7 +57,7 @@ function scene() {
   }
   const load = async (...jobs: PreLeasedJob[]) => {
     asked.length = 0
-    const facts = await loadFacts(deciding, environment, jobs)
+    const facts = await loadFacts(sources, environment, jobs)
     return { asked: [...asked], people: [...facts.subscribers.keys()], stamp: usedStamps.at(-1) }
   }
   return { job, load }

@@ -1,5 +1,5 @@
 // What a batch of jobs needs to know, in a handful of statements.
-import type { Sql } from '../../db/sql.ts'
+import type { Db, Sql } from '../../db/sql.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Job } from '../../domain/delivery/job.ts'
@@ -26,8 +26,10 @@ import type { RecipientRow } from '../../store/people/subscribers.ts'
 import { findRecipients } from '../../store/people/subscribers.ts'
 import { findTenants } from '../../store/people/tenants.ts'
 import { findWorkflowOverrides } from '../../store/workflows/workflow-overrides.ts'
-import type { Wording } from '../cache/layouts.ts'
-import type { Deciding } from '../pipeline.ts'
+import type { World } from '../../world/world.ts'
+import type { Integrations } from '../cache/integrations.ts'
+import type { Wording, Wordings } from '../cache/layouts.ts'
+import type { Versions } from '../cache/versions.ts'
 import { followerOf } from './follower.ts'
 import type { PreviousStep } from './previous-steps.ts'
 import { findPreviousSteps } from './previous-steps.ts'
@@ -58,6 +60,15 @@ export interface Facts {
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
 
+/** Where facts come from: the database, and what this node caches between batches. */
+export interface FactSources {
+  readonly db: Db
+  readonly world: Pick<World, 'now' | 'sealer'>
+  readonly versions: Versions
+  readonly integrations: Integrations
+  readonly wordings: Wordings
+}
+
 /** A template gets this many events; the total is passed as a number. */
 const digestPayloadsMax = 100
 
@@ -69,17 +80,17 @@ export interface TriedFacts {
 }
 
 export function loadFacts(
-  deciding: Deciding,
+  sources: FactSources,
   environment: Environment,
   jobs: readonly Job[],
   tried?: TriedFacts,
 ): Promise<Facts> {
-  return deciding.db.together((db) => readFacts(db, deciding, environment, jobs, tried))
+  return sources.db.together((db) => readFacts(db, sources, environment, jobs, tried))
 }
 
 async function readFacts(
   db: Sql,
-  { world, versions: known, integrations: opened, wordings }: Deciding,
+  { world, versions: known, integrations: opened, wordings }: FactSources,
   environment: Environment,
   asked: readonly Job[],
   tried?: TriedFacts,

@@ -1,4 +1,5 @@
 // Removes suppressed addresses from what is about to be sent; a send without recipients becomes a skip that says why.
+import type { Db } from '../../db/sql.ts'
 import { messageFor } from '../../deliver/message-for.ts'
 import { sendErrorOf } from '../../domain/delivery/after-outcome.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
@@ -14,11 +15,16 @@ import { comparedAddress, suppressionHolds, suppressionNoteLengthMax } from '../
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import { findSuppressedOrHidden } from '../../store/people/suppressions.ts'
-import type { Deciding } from '../pipeline.ts'
-import type { Called } from '../send/outgoing.ts'
+import type { World } from '../../world/world.ts'
+import type { Called, ChoosingParts } from '../send/outgoing.ts'
 import { chooserOf } from '../send/outgoing.ts'
 import type { JobFacts } from './job-facts.ts'
 import { messageOf, nextOf } from './settle-decision.ts'
+
+export interface SuppressionParts extends ChoosingParts {
+  readonly db: Db
+  readonly world: Pick<World, 'sealer'>
+}
 
 export interface Send {
   readonly facts: JobFacts
@@ -33,17 +39,17 @@ export interface SendsLeft {
 
 /** One statement for a batch, and none if nothing is sent by e-mail or SMS. */
 export async function withoutSuppressed(
-  deciding: Deciding,
+  parts: SuppressionParts,
   environment: Environment,
   sends: readonly Send[],
   now: Date,
 ): Promise<SendsLeft> {
-  const found = await suppressedAmong(deciding, environment, sends)
+  const found = await suppressedAmong(parts, environment, sends)
   if (found.size === 0) return { sends, skipped: [] }
   const left: Send[] = []
   const skipped: Settlement[] = []
   for (const send of sends) {
-    const judged = leavingOut(deciding, send, found, now)
+    const judged = leavingOut(parts, send, found, now)
     if ('status' in judged) skipped.push(judged)
     else left.push(judged)
   }
@@ -52,7 +58,7 @@ export async function withoutSuppressed(
 
 /** Whom of all that these may go to the list holds. */
 export async function suppressedAmong(
-  { db, world }: Pick<Deciding, 'db' | 'world'>,
+  { db, world }: Pick<SuppressionParts, 'db' | 'world'>,
   environment: Environment,
   sends: readonly Send[],
 ): Promise<Found> {
@@ -93,7 +99,12 @@ function askedOf({ channel, envelope }: MessageDraft): Listable[] {
 export type Found = ReadonlyMap<string, Suppression>
 
 /** The send to those who are left, or the skip that it becomes. */
-export function leavingOut(deciding: Deciding, { facts, decision }: Send, found: Found, now: Date): Send | Settlement {
+export function leavingOut(
+  parts: ChoosingParts,
+  { facts, decision }: Send,
+  found: Found,
+  now: Date,
+): Send | Settlement {
   const isCritical = facts.version.definition.critical
   const left: MessageDraft[] = []
   const leftOut = new Map<string, Suppression>()
@@ -104,7 +115,7 @@ export function leavingOut(deciding: Deciding, { facts, decision }: Send, found:
       if (suppression !== undefined && suppressionHolds(suppression.reason, isCritical))
         out.set(keyOf(one), suppression)
     }
-    const kept = out.size === 0 ? draft : withoutThose(draft, out, firstProvider(deciding, facts, draft), leftOut)
+    const kept = out.size === 0 ? draft : withoutThose(draft, out, firstProvider(parts, facts, draft), leftOut)
     if (kept !== undefined) left.push(kept)
   }
   const [first] = leftOut.values()
@@ -119,8 +130,8 @@ export function leavingOut(deciding: Deciding, { facts, decision }: Send, found:
 }
 
 /** The providers that may send it; empty if there are none. */
-function firstProvider(deciding: Deciding, facts: JobFacts, draft: MessageDraft): string {
-  return chooserOf(deciding, facts, facts, draft)([])?.providerId ?? ''
+function firstProvider(parts: ChoosingParts, facts: JobFacts, draft: MessageDraft): string {
+  return chooserOf(parts, facts, facts, draft)([])?.providerId ?? ''
 }
 
 /**

@@ -1,4 +1,5 @@
 // Unsubscribe links: for the templates of e-mails, and as the headers with which mail programs offer one click (RFC 8058).
+import type { Sql } from '../../db/sql.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -6,8 +7,15 @@ import type { Envelope, ForProvider, MessageDraft } from '../../domain/messages/
 import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { unsubscribeUrlOf, writeUnsubscribeToken } from '../../domain/preferences/unsubscribe-token.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
-import type { Deciding } from '../pipeline.ts'
+import type { SigningSecrets } from '../cache/signing-secrets.ts'
 import type { JobFacts } from './job-facts.ts'
+
+export interface LinkSources {
+  readonly db: Sql
+  readonly signingSecrets: SigningSecrets
+  /** The base URL of links in messages; undefined if the service has no URL that they could point to. */
+  readonly linkBase: string | undefined
+}
 
 export interface UnsubscribeLinks {
   /** Undefined for critical workflows, from which no one can unsubscribe. */
@@ -22,7 +30,7 @@ export interface UnsubscribeLink {
 
 /** Undefined where no job needs one, or there is no address that mail could point to. */
 export async function unsubscribeLinks(
-  { db, signingSecrets, linkBase }: Pick<Deciding, 'db' | 'signingSecrets' | 'linkBase'>,
+  { db, signingSecrets, linkBase }: LinkSources,
   environment: Environment,
   jobs: readonly Job[],
   versions: ReadonlyMap<string, WorkflowVersion>,

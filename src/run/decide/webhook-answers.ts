@@ -1,14 +1,16 @@
 // The responses of customers' own services to conditions that call them.
+import type { Sql } from '../../db/sql.ts'
 import { until } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { CallKey } from '../../domain/operate/signing-keys.ts'
+import type { Renderer } from '../../domain/workflows/rendering.ts'
 import { signedCall } from '../../providers/signing/call-signature.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import { OutboundError } from '../../world/outbound/outbound-error.ts'
-import type { OutboundAnswer } from '../../world/world.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { OutboundAnswer, World } from '../../world/world.ts'
+import type { SigningSecrets } from '../cache/signing-secrets.ts'
 import type { JobFacts, WebhookAnswer } from './job-facts.ts'
 import { openQuestions } from './step-conditions.ts'
 import { leftOutOfTest } from './test-run.ts'
@@ -39,23 +41,30 @@ export function withAnswers(facts: JobFacts | undefined, answers: WebhookAnswers
   return facts === undefined || own === undefined ? facts : { ...facts, webhookAnswers: own }
 }
 
+export interface WebhookParts {
+  readonly db: Sql
+  readonly world: World
+  readonly renderer: Renderer
+  readonly signingSecrets: SigningSecrets
+}
+
 /** Whether a URL must be called that was not called yet. */
-export function mustAsk(facts: JobFacts, { renderer, world }: Pipeline): boolean {
+export function mustAsk(facts: JobFacts, { renderer, world }: Pick<WebhookParts, 'renderer' | 'world'>): boolean {
   const now = world.now()
   return leftOutOfTest(facts, now) === undefined && questionsOf(facts, renderer, now).length > 0
 }
 
-function questionsOf(facts: JobFacts, renderer: Pipeline['renderer'], now: Date): string[] {
+function questionsOf(facts: JobFacts, renderer: Renderer, now: Date): string[] {
   return openQuestions(facts, renderer, now).filter((address) => facts.webhookAnswers?.has(address) !== true)
 }
 
 /** Each address once a job, and only while its answer can change something. */
 export async function askWebhooks(
-  pipeline: Pipeline,
+  parts: WebhookParts,
   environment: Environment,
   jobs: readonly JobFacts[],
 ): Promise<AskedJobs> {
-  const { db, world, signingSecrets } = pipeline
+  const { db, world, signingSecrets } = parts
   const keys = (await signingSecrets.of(db, environment)).callKeys(world.now())
   const untilMs = world.now().getTime() + askingMsMax
   const answers = new Map<string, ReadonlyMap<string, WebhookAnswer>>()
@@ -63,7 +72,7 @@ export async function askWebhooks(
   const waiting = [...jobs]
   const askInTurn = async (): Promise<void> => {
     for (let facts = waiting.shift(); facts !== undefined; facts = waiting.shift()) {
-      const asked = await askFor(pipeline, facts, keys, untilMs)
+      const asked = await askFor(parts, facts, keys, untilMs)
       if ('status' in asked) settlements.push(asked)
       else answers.set(facts.job.id, asked)
     }
@@ -73,12 +82,12 @@ export async function askWebhooks(
 }
 
 async function askFor(
-  pipeline: Pipeline,
+  parts: Pick<WebhookParts, 'renderer' | 'world'>,
   facts: JobFacts,
   keys: readonly CallKey[],
   untilMs: number,
 ): Promise<Settlement | ReadonlyMap<string, WebhookAnswer>> {
-  const { world, renderer } = pipeline
+  const { world, renderer } = parts
   const answers = new Map(facts.webhookAnswers)
   const known = { ...facts, webhookAnswers: answers }
   for (;;) {
@@ -88,13 +97,16 @@ async function askFor(
     if (now.getTime() >= untilMs) {
       return settles(facts.job, 'queued', { due: until(new Date(now.getTime() + backSoonMs)) })
     }
-    answers.set(address, await ask(pipeline, facts, address, keys))
+    answers.set(address, await ask(world, facts, address, keys))
   }
-  return retryOf(pipeline, known) ?? answers
+  return retryOf(parts, known) ?? answers
 }
 
 /** Undefined where all is decided, or no other try would help. */
-function retryOf({ world, renderer }: Pipeline, facts: JobFacts): Settlement | undefined {
+function retryOf(
+  { world, renderer }: Pick<WebhookParts, 'renderer' | 'world'>,
+  facts: JobFacts,
+): Settlement | undefined {
   const now = world.now()
   const silent = openQuestions(facts, renderer, now).flatMap((address) => {
     const answer = facts.webhookAnswers?.get(address)
@@ -111,7 +123,7 @@ function retryOf({ world, renderer }: Pipeline, facts: JobFacts): Settlement | u
 }
 
 async function ask(
-  { world }: Pipeline,
+  world: World,
   { job, scope, event, version, step }: JobFacts,
   url: string,
   keys: readonly CallKey[],

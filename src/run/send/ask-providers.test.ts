@@ -10,8 +10,7 @@ import { notYetSent } from '../../domain/messages/message.ts'
 import { SigningKeys } from '../../domain/operate/signing-keys.ts'
 import { provider } from '../../providers/provider.ts'
 import { addProvider } from '../../providers/registry.ts'
-import type { Pipeline } from '../pipeline.ts'
-import type { Leaving } from './ask-providers.ts'
+import type { AskingParts, Leaving } from './ask-providers.ts'
 import { askProviders } from './ask-providers.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
@@ -62,8 +61,8 @@ for (const marksItself of [true, false]) {
 const someSecret = async (): Promise<SigningKeys> =>
   new SigningKeys([{ version: 1, secret: 'secret', createdAt: new Date(0) }])
 
-function pipelineOf(secret: () => Promise<SigningKeys>): Pipeline {
-  return { world: createFakeWorld(), signingSecrets: { of: secret } } as unknown as Pipeline
+function partsOf(secret: () => Promise<SigningKeys>): AskingParts {
+  return { world: createFakeWorld(), signingSecrets: { of: secret } } as unknown as AskingParts
 }
 
 function outgoingOf(
@@ -97,25 +96,25 @@ function begunOf(outgoing: readonly Outgoing[]): readonly Outgoing<BegunMessage>
 }
 
 async function outcomesOf(
-  pipeline: Pipeline,
+  parts: AskingParts,
   outgoing: readonly Outgoing[],
   leaving = leavingAt,
 ): Promise<[string, Outcome][]> {
   calls.length = 0
-  const answers = askProviders(pipeline, begunOf(outgoing), leaving)
+  const answers = askProviders(parts, begunOf(outgoing), leaving)
   return Promise.all([...answers].map(async ([{ id }, answer]): Promise<[string, Outcome]> => [id, await answer]))
 }
 
 const noSecret = async (): Promise<SigningKeys> => Promise.reject(new Error('The database is away'))
 
 test('a message whose address for answers cannot be made is not sent, and can be repeated', async () => {
-  const alone = await outcomesOf(pipelineOf(noSecret), [outgoingOf('a', { wantsReplies: true })])
+  const alone = await outcomesOf(partsOf(noSecret), [outgoingOf('a', { wantsReplies: true })])
   assert.deepEqual([alone.map(([, { kind }]) => kind), calls], [['busy'], []])
 })
 
 test('in a shared request it costs only those that want answers', async () => {
   const outgoing = [outgoingOf('a'), outgoingOf('b', { wantsReplies: true }), outgoingOf('c')]
-  const outcomes = await outcomesOf(pipelineOf(noSecret), outgoing)
+  const outcomes = await outcomesOf(partsOf(noSecret), outgoing)
   assert.deepEqual(
     outcomes.map(([id, outcome]) => [id, outcome.kind === 'sent' ? outcome.providerMessageId : outcome.kind]),
     [
@@ -129,7 +128,7 @@ test('in a shared request it costs only those that want answers', async () => {
 
 test('a provider that breaks over a message’s key sends it alone, and the others together', async () => {
   const outgoing = [outgoingOf('a'), outgoingOf('b', { subject: 'broken' }), outgoingOf('c')]
-  const outcomes = await outcomesOf(pipelineOf(someSecret), outgoing)
+  const outcomes = await outcomesOf(partsOf(someSecret), outgoing)
   assert.deepEqual([...new Set(outcomes.map(([, { kind }]) => kind))], ['sent'])
   assert.deepEqual([...calls].sort(), [['a', 'c'], ['b']])
 })
@@ -138,8 +137,8 @@ test('a fault of ours is an unsure outcome, never a rejection that would hold th
   const outgoing = outgoingOf('a', { wantsReplies: true })
   const broken = { ...outgoing, facts: { ...outgoing.facts, event: undefined } } as unknown as Outgoing
   const [begun] = begunOf([outgoing]) as [Outgoing<BegunMessage>]
-  const pipeline = pipelineOf(someSecret)
-  const answers = askProviders(pipeline, [{ ...broken, messages: begun.messages } as Outgoing<BegunMessage>], leavingAt)
+  const parts = partsOf(someSecret)
+  const answers = askProviders(parts, [{ ...broken, messages: begun.messages } as Outgoing<BegunMessage>], leavingAt)
   const [message] = begun.messages
   assert.equal((await answers.get(message as BegunMessage))?.kind, 'unsure')
 })
@@ -149,7 +148,7 @@ test('a message that was refused with others shares no request any more', async 
   const [first] = outgoing as [Outgoing]
   const sending = { ...notYetSent, alone: true }
   const alone = { ...first, messages: first.messages.map((message) => ({ ...message, sending })) } as Outgoing
-  await outcomesOf(pipelineOf(someSecret), [alone, ...outgoing.slice(1)])
+  await outcomesOf(partsOf(someSecret), [alone, ...outgoing.slice(1)])
   assert.deepEqual(calls, [['a'], ['b', 'c']])
 })
 
@@ -160,7 +159,7 @@ test('in a shared request, those that came after the switch to capture are kept,
     [false, true, false],
   ]) {
     const outgoing = switched.map((capture, index) => outgoingOf(`${index}`, { capture }))
-    const outcomes = await outcomesOf(pipelineOf(someSecret), outgoing)
+    const outcomes = await outcomesOf(partsOf(someSecret), outgoing)
     const kept = new Map(outcomes.map(([id, outcome]) => [id, outcome.kind === 'sent' && outcome.captured === true]))
     assert.deepEqual(
       switched.map((_, index) => kept.get(`${index}`)),
@@ -186,10 +185,10 @@ test('a message that is about to leave asks for its job; one that is marked only
     },
   })
   const outgoing = [outgoingOf('a', { providerId: 'test-asks' }), outgoingOf('b', { providerId: 'test-marks' })]
-  const pipeline = pipelineOf(someSecret)
+  const parts = partsOf(someSecret)
   for (const isOurs of [true, false]) {
     asked.length = 0
-    const outcomes = await outcomesOf(pipeline, outgoing, leavingWhen(isOurs))
+    const outcomes = await outcomesOf(parts, outgoing, leavingWhen(isOurs))
     assert.deepEqual([...new Set(outcomes.map(([, { kind }]) => kind))], [isOurs ? 'sent' : 'withheld'])
     assert.deepEqual(asked.sort(), ['lease of job-a', 'mark of b of job-b'])
   }

@@ -14,17 +14,23 @@ import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
 import type { OutboundMessage } from '../../domain/messages/outbound-message.ts'
 import { providerOf } from '../../providers/registry.ts'
+import type { World } from '../../world/world.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { FileParts } from './attachments.ts'
 import { withFiles } from './attachments.ts'
-import type { BegunMessage, Outgoing } from './outgoing.ts'
+import type { BegunMessage, ChoosingParts, Outgoing } from './outgoing.ts'
 import { withOperatorMail } from './outgoing.ts'
+import type { ReplyParts } from './reply-address.ts'
 import { withReplyAddress } from './reply-address.ts'
 
 interface Asked {
   readonly environment: Environment
   readonly facts: JobFacts
   readonly message: BegunMessage
+}
+
+export interface AskingParts extends FileParts, ReplyParts, Pick<ChoosingParts, 'operatorMail'> {
+  readonly world: World
 }
 
 /** What is called when messages are about to leave. */
@@ -40,7 +46,7 @@ export interface Leaving {
  * started when this returns.
  */
 export function askProviders(
-  pipeline: Pipeline,
+  parts: AskingParts,
   outgoing: readonly Outgoing<BegunMessage>[],
   leaving: Leaving,
 ): ReadonlyMap<BegunMessage, Promise<Outcome>> {
@@ -58,20 +64,25 @@ export function askProviders(
     const [first] = group
     if (first === undefined) continue
     if (group.length === 1) {
-      answers.set(first.message, traced(pipeline, first, 1, orUnsure(pipeline, askOne(pipeline, first, leaving))))
+      answers.set(first.message, traced(parts, first, 1, orUnsure(parts, askOne(parts, first, leaving))))
       continue
     }
-    const outcomes = askTogether(pipeline, group, leaving)
+    const outcomes = askTogether(parts, group, leaving)
     for (const [index, asked] of group.entries()) {
       const own = outcomes.then((results) => results[index] as Outcome)
-      answers.set(asked.message, traced(pipeline, asked, group.length, orUnsure(pipeline, own)))
+      answers.set(asked.message, traced(parts, asked, group.length, orUnsure(parts, own)))
     }
   }
   return answers
 }
 
 /** With a span for the call, if the event is traced: which provider and channel, never the recipient. */
-function traced({ world }: Pipeline, asked: Asked, together: number, answer: Promise<Outcome>): Promise<Outcome> {
+function traced(
+  { world }: Pick<AskingParts, 'world'>,
+  asked: Asked,
+  together: number,
+  answer: Promise<Outcome>,
+): Promise<Outcome> {
   const { facts, message } = asked
   const span = facts.span && world.tracer?.begin(`send ${message.channel}`, facts.span.traceparent, { kind: 'client' })
   if (span === undefined) return answer
@@ -89,7 +100,7 @@ function traced({ world }: Pipeline, asked: Asked, together: number, answer: Pro
 }
 
 /** An internal error, at an unknown point. */
-async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<Outcome> {
+async function orUnsure({ world }: Pick<AskingParts, 'world'>, answer: Promise<Outcome>): Promise<Outcome> {
   try {
     return await answer
   } catch (error) {
@@ -98,33 +109,33 @@ async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<
   }
 }
 
-async function askOne(pipeline: Pipeline, { environment, facts, message }: Asked, leaving: Leaving): Promise<Outcome> {
+async function askOne(parts: AskingParts, { environment, facts, message }: Asked, leaving: Leaving): Promise<Outcome> {
   const { event } = facts
   const { providerId } = message.integration
   const provider = providerOf(providerId)
   if (provider === undefined) return misconfigured(`Unknown provider ${providerId}`)
-  const integration = withOperatorMail(pipeline, message.integration)
+  const integration = withOperatorMail(parts, message.integration)
   const mayLeave = (): boolean | Promise<boolean> =>
     message.marksLater ? leaving.mark(facts.job, message) : leaving.mayLeave([facts.job])
-  return withFiles(pipeline, environment, { event, envelope: message.envelope }, async (envelope) => {
-    const addressed = await addressedOf(pipeline, { environment, facts, message }, envelope)
+  return withFiles(parts, environment, { event, envelope: message.envelope }, async (envelope) => {
+    const addressed = await addressedOf(parts, { environment, facts, message }, envelope)
     return addressed === undefined
       ? notAddressed
-      : deliver(pipeline.world, { provider, integration, message: addressed, mayLeave })
+      : deliver(parts.world, { provider, integration, message: addressed, mayLeave })
   })
 }
 
 /** Those that share a call are of one integration, and have no files. */
-async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving: Leaving): Promise<readonly Outcome[]> {
+async function askTogether(parts: AskingParts, group: readonly Asked[], leaving: Leaving): Promise<readonly Outcome[]> {
   const { integration } = (group[0] as Asked).message
   const { providerId } = integration
   const provider = providerOf(providerId)
   if (provider === undefined) return group.map(() => misconfigured(`Unknown provider ${providerId}`))
-  const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
+  const made = await Promise.all(group.map((asked) => addressedOf(parts, asked, asked.message.envelope)))
   const messages = fastFlatMap(made, (message) => message ?? [])
   const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
   const outcomes =
-    messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages, mayLeave })
+    messages.length === 0 ? [] : await deliverTogether(parts.world, { provider, integration, messages, mayLeave })
   const results = outcomes.values()
   return made.map((message) => (message === undefined ? notAddressed : (results.next().value as Outcome)))
 }
@@ -136,7 +147,7 @@ const notAddressed = uncalled('The reply address could not be created')
  * As the provider gets it; undefined if its reply address could not be created, because the database is unavailable.
  */
 async function addressedOf(
-  pipeline: Pipeline,
+  parts: AskingParts,
   { environment, facts, message }: Asked,
   envelope: Envelope,
 ): Promise<OutboundMessage | undefined> {
@@ -144,11 +155,11 @@ async function addressedOf(
   const { providerId } = integration
   const plain = messageFor({ id, envelope, providerId, payload: facts.event.payload })
   try {
-    const addressed = await withReplyAddress(pipeline, environment, facts, integration, plain)
+    const addressed = await withReplyAddress(parts, environment, facts, integration, plain)
     // Receipts name the message itself; the vendor is called with an id that it has not rejected.
     return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
   } catch (error) {
-    pipeline.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address')
+    parts.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address')
     return undefined
   }
 }

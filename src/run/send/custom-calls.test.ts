@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'
-import type { Db } from '../../db/sql.ts'
+import type { Db, Sql } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
 import { createLimits } from '../../deliver/limits.ts'
 import { callsMax } from '../../domain/delivery/custom-call.ts'
@@ -10,8 +10,8 @@ import { until } from '../../domain/delivery/due.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { SigningKeys } from '../../domain/operate/signing-keys.ts'
+import type { Queue } from '../../queue/queue.ts'
 import type { JobFaults } from '../job-faults.ts'
-import type { Pipeline } from '../pipeline.ts'
 import type { PendingCall } from './custom-calls.ts'
 import { createCustomCalls, mayCall } from './custom-calls.ts'
 
@@ -28,7 +28,10 @@ function scene(secret: () => Promise<SigningKeys>) {
   const limits = createLimits()
   const freed: string[] = []
   const kind = createCustomCalls({
-    pipeline: { world, signingSecrets: { of: secret } } as unknown as Pipeline,
+    db: {} as Sql,
+    world,
+    queue: {} as Queue,
+    signingSecrets: { of: secret, renewed: secret },
     outcomesDb: {} as Db,
     limits,
     faults: {} as JobFaults,

@@ -1,6 +1,7 @@
 // Calls of custom steps: the customer's own service is called, and its response is stored for the following steps.
+
 import { isInfrastructureError } from '../../db/failure.ts'
-import type { Db } from '../../db/sql.ts'
+import type { Db, Sql } from '../../db/sql.ts'
 import type { CallOutcome } from '../../deliver/call-service.ts'
 import { callService } from '../../deliver/call-service.ts'
 import type { Limits } from '../../deliver/limits.ts'
@@ -11,15 +12,17 @@ import type { JobState } from '../../domain/delivery/job.ts'
 import { repeatedIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
+import type { Queue } from '../../queue/queue.ts'
 import { recordDecisions } from '../../record/record-decisions.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
+import type { World } from '../../world/world.ts'
+import type { SigningSecrets } from '../cache/signing-secrets.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import { failed, nextOf } from '../decide/settle-decision.ts'
 import type { JobFaults } from '../job-faults.ts'
-import type { Pipeline } from '../pipeline.ts'
-import type { CallKind } from './call-queue.ts'
+import type { CallKind, CallQueue } from './call-queue.ts'
 
 /** A custom step that is to be called. */
 export interface PendingCall {
@@ -28,9 +31,14 @@ export interface PendingCall {
   readonly decision: CallOut
 }
 
+export type CustomCallQueue = CallQueue<PendingCall, PendingCall>
+
 export interface CustomCallParts {
-  readonly pipeline: Pipeline
+  readonly db: Sql
   readonly outcomesDb: Db
+  readonly world: World
+  readonly queue: Queue
+  readonly signingSecrets: SigningSecrets
   readonly limits: Limits
   readonly faults: JobFaults
   /** A call of this key ended: others may begin. */
@@ -45,8 +53,7 @@ const callsAtOnceMax = 20
 const faultAgainMs = 5_000
 
 export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall, PendingCall> {
-  const { pipeline, outcomesDb, limits } = parts
-  const { world, queue } = pipeline
+  const { outcomesDb, world, queue, limits } = parts
   const keyOf = ({ environment }: PendingCall): string => environment.id
   return {
     name: 'custom steps',
@@ -69,11 +76,10 @@ export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall,
 
 /** Never rejects: a call that breaks by a fault of ours is made again, under its key. */
 async function outcomeOf(
-  { pipeline, limits, onFree }: CustomCallParts,
+  { db, world, signingSecrets, limits, onFree }: CustomCallParts,
   call: PendingCall,
   key: string,
 ): Promise<JobOutcome> {
-  const { db, world, signingSecrets } = pipeline
   const { id: jobId, state } = call.facts.job
   // A service that remembers the key of a call that failed for good would answer with that failure again.
   const idempotencyKey = repeatedIdOf(jobId, state?.redrives)

@@ -5,7 +5,7 @@ import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
 import { over, until } from '../../domain/delivery/due.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
-import type { Stages } from '../stages.ts'
+import type { HoldingParts } from './held-unrendered.ts'
 import { heldUnrendered } from './held-unrendered.ts'
 
 const now = new Date('2024-02-29T10:00:00.000Z')
@@ -49,11 +49,13 @@ function look({ limits = createLimits(), full = [], type = 'email', ...more }: S
     scope: {},
     integrations: [integrationOf('first', true), integrationOf('second', false)],
   } as unknown as JobFacts
-  const stages = {
-    pipeline: { limits, world: { random: () => 0 }, operatorMail: undefined },
+  const parts = {
+    limits,
+    world: { random: () => 0 },
+    operatorMail: undefined,
     sends: { capacity: (id: string) => (full.includes(id) ? 0 : 1), turnAt: () => turnAt },
-  } as unknown as Stages
-  return heldUnrendered(stages, facts, more.at ?? now, more.probed ?? new Set())
+  } as unknown as HoldingParts
+  return heldUnrendered(parts, facts, more.at ?? now, more.probed ?? new Set())
 }
 
 function paused(ms: number, ...ids: string[]): Limits {

@@ -1,14 +1,24 @@
 // Jobs whose message could not be sent now: they come back before anything is rendered for them.
+
+import type { Limits } from '../../deliver/limits.ts'
 import { until } from '../../domain/delivery/due.ts'
 import type { Channel, Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { StepType } from '../../domain/workflows/workflow.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
+import type { World } from '../../world/world.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
-import type { Stages } from '../stages.ts'
+import type { ChoosingParts } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
+import type { SendQueue } from './place-sends.ts'
 import { heldOrFailed, rested } from './resting.ts'
+
+export interface HoldingParts extends ChoosingParts {
+  readonly world: Pick<World, 'random'>
+  readonly limits: Limits
+  readonly sends: Pick<SendQueue, 'capacity' | 'turnAt'>
+}
 
 /** Which of their integrations sends depends on nothing that is rendered. Chat and push go by the subscriber's entries. */
 const chosenEarly: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms'])
@@ -18,7 +28,7 @@ const chosenEarly: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms'])
  * neither comes in large numbers. `probed`: integrations whose provider is probed by a job of this batch.
  */
 export function heldUnrendered(
-  { pipeline, sends }: Pick<Stages, 'pipeline' | 'sends'>,
+  parts: HoldingParts,
   facts: JobFacts,
   now: Date,
   probed: Set<string>,
@@ -26,12 +36,12 @@ export function heldUnrendered(
   const { job, step, event } = facts
   const { type } = step.template
   if (!chosenEarly.has(type) || job.status !== 'queued' || event.test != null) return undefined
-  const { limits, world } = pipeline
+  const { limits, sends, world } = parts
   const isLimited = ({ _id }: Integration): boolean =>
     limits.rest(_id, now) !== undefined || limits.probe(_id, now) !== undefined || sends.capacity(_id, job.lane) <= 0
   // Nothing is selected while no integration pauses and no queue is full: selecting costs something.
   if (!facts.integrations.some(isLimited)) return undefined
-  const choose = chooserOf(pipeline, facts, facts, { channel: type as Channel })
+  const choose = chooserOf(parts, facts, facts, { channel: type as Channel })
   const integration = rested(limits, choose, choose([]), [], now)
   if (integration === undefined || isCapturing(integration)) return undefined
   const probe = limits.probe(integration._id, now)

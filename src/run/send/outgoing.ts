@@ -6,15 +6,15 @@ import type { StepFilter } from '../../domain/conditions/condition.ts'
 import { evaluateFilters } from '../../domain/conditions/condition-evaluation.ts'
 import { ConditionsTooLarge } from '../../domain/conditions/condition-work.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
-import type { Channel, Integration } from '../../domain/delivery/integration.ts'
+import type { Channel, Credentials, Integration } from '../../domain/delivery/integration.ts'
 import { isBuiltIn, isCapturing } from '../../domain/delivery/integration.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Envelope, MessageDraft, Sending } from '../../domain/messages/message.ts'
+import type { Renderer } from '../../domain/workflows/rendering.ts'
 import { RenderError } from '../../domain/workflows/rendering.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
-import type { Deciding } from '../pipeline.ts'
 
 /** What is known about a message when an outcome is judged. */
 export interface SentMessage {
@@ -69,11 +69,18 @@ export interface Outgoing<Kind extends OutgoingMessage = OutgoingMessage> {
   readonly unwritten?: SendDecision
 }
 
+/** What the choice of an integration depends on, besides the message. */
+export interface ChoosingParts {
+  readonly renderer: Renderer
+  /** The operator's own mail server, which makes platform-email real. */
+  readonly operatorMail: Credentials | undefined
+}
+
 export type Choose = (tried: readonly string[]) => Integration | undefined
 
 /** Who may send this job's messages, in the order of preference. */
 export function chooserOf(
-  deciding: Deciding,
+  parts: ChoosingParts,
   facts: Pick<Facts, 'integrations'>,
   job: JobFacts,
   { channel, integrationId }: { channel: Channel; integrationId?: string },
@@ -87,14 +94,14 @@ export function chooserOf(
   const requested = requestedIdentifier(event.overrides, channel)
   const passes = (conditions: readonly StepFilter[]): boolean => {
     try {
-      return evaluateFilters(conditions, scope, deciding.renderer.values(scope)).passed
+      return evaluateFilters(conditions, scope, parts.renderer.values(scope)).passed
     } catch (error) {
       // Conditions that cannot be asked of this event do not fit it: the next integration sends.
       if (error instanceof RenderError || error instanceof ConditionsTooLarge) return false
       throw error
     }
   }
-  const keeps = (integration: Integration): boolean => captures(deciding, integration)
+  const keeps = (integration: Integration): boolean => captures(parts, integration)
   return (tried) =>
     chooseIntegration(facts.integrations, { channel, identifier: requested, tried, passes, captures: keeps })
 }
@@ -103,7 +110,7 @@ export function chooserOf(
  * Captured instead of sent: what was switched to capture, and our own providers, unless the operator's mail server
  * makes e-mail real.
  */
-function captures({ operatorMail }: Deciding, integration: Integration): boolean {
+function captures({ operatorMail }: Pick<ChoosingParts, 'operatorMail'>, integration: Integration): boolean {
   if (isCapturing(integration)) return true
   if (integration.providerId === 'platform-email') return operatorMail === undefined
   return isBuiltIn(integration.providerId)
@@ -111,7 +118,7 @@ function captures({ operatorMail }: Deciding, integration: Integration): boolean
 
 /** The integration with what it needs to reach its provider. */
 export function withOperatorMail(
-  { operatorMail }: Pick<Deciding, 'operatorMail'>,
+  { operatorMail }: Pick<ChoosingParts, 'operatorMail'>,
   integration: Integration,
 ): Integration {
   if (integration.providerId !== 'platform-email') return integration

@@ -9,8 +9,8 @@ import { settles } from '../../record/settlement.ts'
 import type { DecidedBatch } from '../decide/decide-batch.ts'
 import type { Facts } from '../decide/load-facts.ts'
 import type { Send } from '../decide/suppressed.ts'
-import type { Stages } from '../stages.ts'
 import { placeBatch } from './place-batch.ts'
+import type { PlaceParts } from './place-sends.ts'
 
 const now = new Date('2024-02-29T10:00:00.000Z')
 const id = (number: number): string => `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`
@@ -44,14 +44,16 @@ function sendOf(job: Job): Send {
 }
 
 function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive = true } = {}) {
-  const stages = {
-    pipeline: { limits: createLimits(), world: { random: () => 0 }, isAlive: () => isAlive },
+  const parts = {
+    limits: createLimits(),
+    world: { random: () => 0 },
+    isAlive: () => isAlive,
     sends: { capacity: () => 100, isBehindOthers: () => false, turnAt: () => now },
     rates: { mayTake: () => true, take: () => {} },
-  } as unknown as Stages
+  } as unknown as PlaceParts
   const empty = { settlements: [], deferred: [], sends: [], calls: [], asking: [], madeAfter: new Map() }
   const left = { sends, skipped: [settles(jobOf(90), 'skipped', {})] }
-  const placed = placeBatch(stages, {} as Environment, facts, { ...empty, ...decided } as DecidedBatch, left, now)
+  const placed = placeBatch(parts, {} as Environment, facts, { ...empty, ...decided } as DecidedBatch, left, now)
   return { ...placed, written: placed.settlements.map(({ job, status, due }) => [job.id, status, due]) }
 }
 

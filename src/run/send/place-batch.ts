@@ -6,9 +6,9 @@ import { settles } from '../../record/settlement.ts'
 import type { DecidedBatch } from '../decide/decide-batch.ts'
 import type { Facts } from '../decide/load-facts.ts'
 import type { SendsLeft } from '../decide/suppressed.ts'
-import type { Stages } from '../stages.ts'
 import type { PendingCall } from './custom-calls.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
+import type { PlaceParts } from './place-sends.ts'
 import { placeSends } from './place-sends.ts'
 
 export interface PlacedBatch {
@@ -23,16 +23,14 @@ export interface PlacedBatch {
 }
 
 export function placeBatch(
-  stages: Stages,
+  parts: PlaceParts,
   environment: Environment,
   facts: Facts,
   { settlements, deferred, madeAfter, calls }: DecidedBatch,
   left: SendsLeft,
   now: Date,
 ): PlacedBatch {
-  const { pipeline, sends: queue, rates } = stages
-  const placing = { deciding: pipeline, queue, rates, isAlive: pipeline.isAlive(), now }
-  const placed = placeSends(placing, environment, facts, left.sends)
+  const placed = placeSends({ parts, isAlive: parts.isAlive(), now }, environment, facts, left.sends)
   return {
     settlements: [
       ...settlements,

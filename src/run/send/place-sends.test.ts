@@ -7,9 +7,9 @@ import { createLimits } from '../../deliver/limits.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
 import { leased, until } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Renderer } from '../../domain/workflows/rendering.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
-import type { Deciding } from '../pipeline.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { PlacedSends, Placing, SendQueue } from './place-sends.ts'
 import { placeSends } from './place-sends.ts'
@@ -48,13 +48,18 @@ function placing({
   isBehindOthers = false,
 }: Scene = {}): Placing {
   return {
-    deciding: { limits, world: { random: () => 0 } } as unknown as Deciding,
-    rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
-    queue: {
-      capacity: () => capacity,
-      isBehindOthers: () => isBehindOthers,
-      turnAt: () => turnAt,
-    } as unknown as SendQueue,
+    parts: {
+      limits,
+      world: { random: () => 0 },
+      renderer: {} as Renderer,
+      operatorMail: undefined,
+      rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
+      sends: {
+        capacity: () => capacity,
+        isBehindOthers: () => isBehindOthers,
+        turnAt: () => turnAt,
+      } as unknown as SendQueue,
+    },
     isAlive,
     now,
   }

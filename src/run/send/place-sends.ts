@@ -1,5 +1,7 @@
 // Places each send: one with an integration and a slot starts with the decision, the rest wait or come back later.
+
 import { createBatchPlan } from '../../deliver/batch-slots.ts'
+import type { Limits } from '../../deliver/limits.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
 import { leased, until } from '../../domain/delivery/due.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
@@ -11,13 +13,13 @@ import type { Envelope } from '../../domain/messages/message.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
+import type { World } from '../../world/world.ts'
 import { withDistinctTargets } from '../decide/distinct-targets.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
 import { failed } from '../decide/settle-decision.ts'
-import type { Deciding } from '../pipeline.ts'
 import type { CallQueue } from './call-queue.ts'
-import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
+import type { BegunMessage, ChoosingParts, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf, requestedIdentifier } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
 import { held, heldOrFailed, rested } from './resting.ts'
@@ -34,10 +36,19 @@ export interface PlacedSends {
 
 export type SendQueue = CallQueue<Outgoing, Outgoing<BegunMessage>>
 
-export interface Placing {
-  readonly deciding: Deciding
+export interface PlaceParts extends ChoosingParts {
+  readonly world: Pick<World, 'random'>
+  readonly limits: Limits
   readonly rates: RateShares
-  readonly queue: SendQueue
+  /** Messages that wait for providers. */
+  readonly sends: SendQueue
+  /** False while this node cannot show the others that it is alive: it begins no call. */
+  isAlive(): boolean
+}
+
+/** One placement of a batch. */
+export interface Placing {
+  readonly parts: Omit<PlaceParts, 'isAlive'>
   /** Nothing starts while this node cannot show that it is alive. */
   readonly isAlive: boolean
   readonly now: Date
@@ -49,8 +60,8 @@ export function placeSends(
   facts: Facts,
   sends: readonly { facts: JobFacts; decision: SendDecision }[],
 ): PlacedSends {
-  const { deciding, queue, rates, isAlive, now } = placing
-  const { limits, operatorMail } = deciding
+  const { parts, isAlive, now } = placing
+  const { limits, rates, sends: queue, operatorMail } = parts
   const settlements: Settlement[] = []
   const begun: Outgoing<BegunMessage>[] = []
   const waiting: Outgoing[] = []
@@ -86,7 +97,7 @@ const isBehindOthers = (queue: SendQueue, { facts, messages }: Outgoing): boolea
  * that was interrupted before is also written when it waits: from there on, no crash counts against it.
  */
 export function queueUp(
-  { deciding: { limits, world }, queue, now }: Placing,
+  { parts: { limits, world, sends: queue }, now }: Pick<Placing, 'parts' | 'now'>,
   inQueue: Map<string, number>,
   outgoing: Outgoing,
   waiting: Outgoing[],
@@ -117,17 +128,19 @@ export function withoutIntegration(job: JobFacts, decision: SendDecision, now: D
 
 const channelOf = ({ messages }: SendDecision): Channel => messages[0]?.channel ?? 'email'
 
+export type OutgoingParts = ChoosingParts & Pick<PlaceParts, 'limits'>
+
 /** The messages of a send, each with its integration; none if there is none. */
 export function outgoingOf(
-  { deciding, now }: Pick<Placing, 'deciding' | 'now'>,
+  { parts, now }: { readonly parts: OutgoingParts; readonly now: Date },
   environment: Environment,
   facts: Pick<Facts, 'integrations'>,
   job: JobFacts,
   decision: SendDecision,
 ): Outgoing {
   const messages = fastFlatMap(withDistinctTargets(job.job, decision.messages), (draft): OutgoingMessage[] => {
-    const choose = chooserOf(deciding, facts, job, draft)
-    const integration = rested(deciding.limits, choose, choose([]), [], now)
+    const choose = chooserOf(parts, facts, job, draft)
+    const integration = rested(parts.limits, choose, choose([]), [], now)
     if (integration === undefined) return []
     const { channel, target } = draft
     const id = messageIdOf(job.job.eventId, job.job.id, target)

@@ -11,8 +11,9 @@ import type { Environment } from '../../domain/environment.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
 import { provider } from '../../providers/provider.ts'
 import { addProvider } from '../../providers/registry.ts'
+import type { Queue } from '../../queue/queue.ts'
 import type { JobFaults } from '../job-faults.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { AskingParts } from './ask-providers.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
 import { createProviderCalls } from './provider-calls.ts'
 
@@ -56,7 +57,11 @@ function scene() {
   const limits = createLimits()
   const woken: string[] = []
   const kind = createProviderCalls({
-    pipeline: { world, limits, operatorMail: undefined } as unknown as Pipeline,
+    asking: { world, operatorMail: undefined } as unknown as AskingParts,
+    world,
+    queue: {} as Queue,
+    limits,
+    operatorMail: undefined,
     outcomesDb: {} as Db,
     rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
     freshness: { now: () => 0, mayLeave: () => true },

@@ -1,23 +1,27 @@
 // Calls to providers: the messages of a job, each marked in the database before it can leave.
+
 import type { Group } from '../../commit/group.ts'
 import { createGroup } from '../../commit/group.ts'
 import type { Db } from '../../db/sql.ts'
 import { callOfSlot, createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { EndedCall } from '../../deliver/call-window.ts'
+import type { Limits } from '../../deliver/limits.ts'
 import { createTokenDeaths } from '../../deliver/token-deaths.ts'
 import { until } from '../../domain/delivery/due.ts'
+import type { Credentials } from '../../domain/delivery/integration.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { unsure } from '../../domain/delivery/outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Queue } from '../../queue/queue.ts'
 import type { JobBeginning } from '../../record/begin-calls.ts'
 import { recordBeginnings } from '../../record/begin-calls.ts'
 import { recordDecisions } from '../../record/record-decisions.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import { settles } from '../../record/settlement.ts'
 import type { Beginning } from '../../store/messages/sending.ts'
+import type { World } from '../../world/world.ts'
 import type { JobFaults } from '../job-faults.ts'
-import type { Pipeline } from '../pipeline.ts'
-import type { Leaving } from './ask-providers.ts'
+import type { AskingParts, Leaving } from './ask-providers.ts'
 import { askProviders } from './ask-providers.ts'
 import type { CallKind } from './call-queue.ts'
 import type { Freshness } from './freshness.ts'
@@ -30,7 +34,11 @@ import { settleOutcomes } from './settle-outcomes.ts'
 import { queueKeyOf, takeSlots } from './take-slots.ts'
 
 export interface ProviderCallParts {
-  readonly pipeline: Pipeline
+  readonly asking: AskingParts
+  readonly world: World
+  readonly queue: Queue
+  readonly limits: Limits
+  readonly operatorMail: Credentials | undefined
   /** Connections that requests do not use up. */
   readonly outcomesDb: Db
   readonly rates: RateShares
@@ -56,12 +64,12 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
 
   constructor(parts: ProviderCallParts) {
     this.#parts = parts
-    const { pipeline, outcomesDb } = parts
+    const { outcomesDb, world, queue } = parts
     this.#marks = createGroup({
       sizeMax: marksPerCommitMax,
       keyOf: ({ job }) => job.id,
       commit: async (environment, beginnings) => {
-        const ours = await recordBeginnings(outcomesDb, pipeline.world, environment, pipeline.queue, beginnings)
+        const ours = await recordBeginnings(outcomesDb, world, environment, queue, beginnings)
         return beginnings.map(({ job }) => ours.has(job.id))
       },
     })
@@ -73,9 +81,8 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   traceparentOf = ({ facts }: Outgoing): string | undefined => facts.span?.traceparent
 
   batchPlan(now: Date) {
-    const { pipeline, rates } = this.#parts
-    const { limits } = pipeline
-    const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail: pipeline.operatorMail, now }
+    const { limits, rates, operatorMail } = this.#parts
+    const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail, now }
     return (outgoing: Outgoing): Outgoing<BegunMessage> | undefined => {
       const taken = takeSlots(slots, outgoing)
       return taken.messages.length === 0 ? undefined : taken
@@ -96,8 +103,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   }
 
   async begin(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): Promise<ReadonlySet<string>> {
-    const { pipeline, outcomesDb } = this.#parts
-    const { world, queue } = pipeline
+    const { outcomesDb, world, queue } = this.#parts
     if (calls[0]?.unwritten === undefined) {
       const beginnings = calls.map(({ facts, messages }) => ({
         job: facts.job,
@@ -111,24 +117,24 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   }
 
   call(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): readonly Promise<JobOutcome>[] {
-    const { pipeline, freshness } = this.#parts
-    const beganAt = pipeline.world.now()
+    const { asking, freshness, world } = this.#parts
+    const beganAt = world.now()
     this.#turns.sample()
     const markedAtMs = freshness.now()
     const leaving: Leaving = {
       mayLeave: (jobs) => freshness.mayLeave(environment, jobs, markedAtMs),
       mark: (job, message) => this.#mark(environment, { job, messages: [beginningOf(message)] }),
     }
-    const answers = askProviders(pipeline, calls, leaving)
+    const answers = askProviders(asking, calls, leaving)
     return calls.map((outgoing) => this.#outcomeOf(outgoing, answers, beganAt))
   }
 
   rests(key: string, now: Date): boolean {
-    return this.#parts.pipeline.limits.rest(key, now) !== undefined
+    return this.#parts.limits.rest(key, now) !== undefined
   }
 
   postponed({ facts: { job }, messages }: Outgoing, turnAt: Date, now: Date) {
-    const { limits, world } = this.#parts.pipeline
+    const { limits, world } = this.#parts
     const integration = messages[0]?.integration
     const rest = integration && limits.rest(integration._id, now)
     if (integration !== undefined && rest !== undefined) {
@@ -154,7 +160,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     answers: ReadonlyMap<BegunMessage, Promise<Outcome>>,
     beganAt: Date,
   ): Promise<JobOutcome> {
-    const { world, limits } = this.#parts.pipeline
+    const { world, limits } = this.#parts
     const asked = await Promise.all(
       outgoing.messages.map((message) => this.#answered(message, answers.get(message), beganAt)),
     )
@@ -165,8 +171,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
 
   /** Its slot is free as soon as it has finished, whatever the job's other calls do. */
   async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined, beganAt: Date): Promise<Called> {
-    const { pipeline, onFree } = this.#parts
-    const { world, limits } = pipeline
+    const { world, limits, onFree } = this.#parts
     const { _id: integrationId, providerId } = message.integration
     const outcome = (await answer) ?? unsure('The message was not part of the provider call')
     const isLastOfCall = callOfSlot(message.slot)?.slots.length === 1
@@ -199,7 +204,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     for (const integrationId of doubted) {
       const words =
         'Most devices of an integration were reported as unregistered: its account is probably misconfigured, so no token is removed'
-      this.#parts.pipeline.world.log.warn({ integrationId }, words)
+      this.#parts.world.log.warn({ integrationId }, words)
     }
     return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))
   }

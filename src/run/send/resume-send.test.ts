@@ -8,7 +8,7 @@ import { notYetSent } from '../../domain/messages/message.ts'
 import type { UnsentMessage } from '../../store/messages/sending.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { ResumingParts } from './resume-send.ts'
 import { resumeSend } from './resume-send.ts'
 
 const now = new Date('2024-02-29T10:00:00.000Z')
@@ -50,8 +50,8 @@ function resumed(given: Scene) {
   const facts = { integrations, unsent } as unknown as Facts
   const limits = createLimits()
   if (given.isDown === true) for (const id of active) for (let n = 0; n < 5; n += 1) limits.note(id, true, now)
-  const pipeline = { limits, world: { random: () => 0.5 } } as unknown as Pipeline
-  const send = resumeSend(pipeline, environment, facts, job, {
+  const parts = { limits, world: { random: () => 0.5 } } as unknown as ResumingParts
+  const send = resumeSend(parts, environment, facts, job, {
     now,
     wasNeverCalled: ({ id }, messageId) => neverCalled && id === 'j' && messageId === 'm',
   })

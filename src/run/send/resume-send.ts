@@ -1,4 +1,5 @@
 // A job whose messages were in flight: what was ready is sent, what was being called counts as possibly sent.
+
 import { sendErrorOf, withoutDue } from '../../domain/delivery/after-outcome.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import { interruptedCall } from '../../domain/delivery/outcome.ts'
@@ -8,29 +9,32 @@ import type { Sending } from '../../domain/messages/message.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import { settles } from '../../record/settlement.ts'
 import type { UnsentMessage } from '../../store/messages/sending.ts'
+import type { World } from '../../world/world.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
 import { nextOf } from '../decide/settle-decision.ts'
-import type { Pipeline } from '../pipeline.ts'
 import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
+import type { OutgoingParts } from './place-sends.ts'
 import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
 import { dueOf, reportedWith, settleCalls, settleOutcomes } from './settle-outcomes.ts'
 
 const interrupted = 'The service stopped during the call to the provider; it is unknown whether the message was sent'
 
-export interface ResumeParts {
+export type ResumingParts = OutgoingParts & { readonly world: Pick<World, 'random'> }
+
+export interface Resuming {
   readonly now: Date
   /** Marked by a write that gave no answer, and certainly not called. */
   wasNeverCalled(job: Job, messageId: string): boolean
 }
 
 export function resumeSend(
-  pipeline: Pipeline,
+  parts: ResumingParts,
   environment: Environment,
   facts: Facts,
   job: JobFacts,
-  { now, wasNeverCalled }: ResumeParts,
+  { now, wasNeverCalled }: Resuming,
 ): Outgoing | JobOutcome {
   const unsent = facts.unsent.get(job.job.id) ?? []
   // All is known of the messages; only the job is not settled.
@@ -39,21 +43,21 @@ export function resumeSend(
   const calling = unsent.filter(isCalling)
   const ready = unsent.filter((message) => !isCalling(message)).map(uncounted)
   if (calling.length > 0) {
-    const { limits, world } = pipeline
-    const calls = calling.map((message) => interruption(facts, message, chooserOf(pipeline, facts, job, message)))
+    const { limits, world } = parts
+    const calls = calling.map((message) => interruption(facts, message, chooserOf(parts, facts, job, message)))
     const settling = { now, random: world.random(), rest: (id: string) => limits.rest(id, now) }
     return settleOutcomes(job, calls, settling, ready)
   }
   const due = dueNow(ready, now)
   const found = due.map((message) => ({
     message,
-    outgoing: outgoingMessage(pipeline, facts, message, chooserOf(pipeline, facts, job, message), now),
+    outgoing: outgoingMessage(parts, facts, message, chooserOf(parts, facts, job, message), now),
   }))
   const gone = found.flatMap(({ message, outgoing }) => (outgoing === undefined ? [message] : []))
   const without = (some: readonly UnsentMessage[]) => ready.filter((message) => !some.includes(message))
   if (gone.length > 0) return givenUp(job, { messages: gone, left: without(gone), ...noneLeft }, now)
   const waited = found.flatMap(({ message, outgoing }) =>
-    outgoing !== undefined && isGivenUp(pipeline, job, outgoing, now) ? [message] : [],
+    outgoing !== undefined && isGivenUp(parts, job, outgoing, now) ? [message] : [],
   )
   if (waited.length > 0) return givenUp(job, { messages: waited, left: without(waited), ...tooLong }, now)
   const later = ready.filter((message) => !due.includes(message))
@@ -95,7 +99,7 @@ function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Cal
  * that was not tried, those that were tried are used again: the one they made way for is gone.
  */
 function outgoingMessage(
-  { limits }: Pipeline,
+  { limits }: Pick<ResumingParts, 'limits'>,
   facts: Facts,
   message: UnsentMessage,
   choose: Choose,
@@ -123,7 +127,12 @@ function fromTheFirst(sending: Sending): Sending {
 }
 
 /** Held for too long, and its provider still taken to be down: others find out whether it is back. */
-function isGivenUp({ limits }: Pipeline, { job }: JobFacts, { integration, sending }: OutgoingMessage, now: Date) {
+function isGivenUp(
+  { limits }: Pick<ResumingParts, 'limits'>,
+  { job }: JobFacts,
+  { integration, sending }: OutgoingMessage,
+  now: Date,
+) {
   if (!isHeldTooLong(job, now, sending.heldMs)) return false
   const rest = limits.rest(integration._id, now) ?? limits.probe(integration._id, now)
   return rest?.downSince !== undefined

@@ -19,7 +19,7 @@ export interface SlotParts {
   readonly limits: Limits
   readonly rates: RateShares
   readonly batchPlan: BatchPlan
-  /** As in the pipeline: it says how many mails leave at once by the built-in e-mail. */
+  /** As for choosing an integration: it says how many mails leave at once by the built-in e-mail. */
   readonly operatorMail: Credentials | undefined
   readonly now: Date
 }

@@ -11,10 +11,10 @@ import { findIntegration } from '../../store/integrations/integrations.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { finishTasks, repeatTask } from '../../store/jobs/tasks.ts'
 import { findPolled } from '../../store/messages/receipts.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Writing } from '../writing.ts'
 
 export async function lookAtLateReceipts(
-  { db, world, queue }: Pipeline,
+  { db, world, queue }: Writing,
   environment: Environment,
   task: Task,
 ): Promise<void> {
@@ -36,11 +36,7 @@ export async function lookAtLateReceipts(
 const gone = (_id: string): Integration => ({ _id, providerId: '' }) as Integration
 
 /** One query; what is left is asked when it is due. */
-export async function pollReceipts(
-  { db, world, queue }: Pipeline,
-  environment: Environment,
-  task: Task,
-): Promise<void> {
+export async function pollReceipts({ db, world, queue }: Writing, environment: Environment, task: Task): Promise<void> {
   const { integrationId } = task.state as { integrationId: string }
   const integration = await findIntegration(db, world.sealer, environment, integrationId)
   const polling = integration && providerOf(integration.providerId)?.polling

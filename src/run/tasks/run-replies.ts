@@ -12,12 +12,22 @@ import { findTaskMail, taskMailBytes } from '../../store/jobs/tasks.ts'
 import type { RepliedMessage } from '../../store/messages/receipts.ts'
 import { findReplied } from '../../store/messages/receipts.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { SigningSecrets } from '../cache/signing-secrets.ts'
+import type { Versions } from '../cache/versions.ts'
+import type { ByteBudget } from '../send/byte-budget.ts'
+import type { Writing } from '../writing.ts'
 
 const callTimeoutMs = 15_000
 
 /** When files of others take all the memory there is for them. */
 const roomAgainMs = 5_000
+
+export interface ReplyTaskParts extends Writing {
+  readonly versions: Versions
+  readonly signingSecrets: SigningSecrets
+  /** What files may take of memory. */
+  readonly fileBudget: ByteBudget
+}
 
 interface ReplyState {
   readonly messageId: string
@@ -25,8 +35,8 @@ interface ReplyState {
 }
 
 /** The mail may hold files: it shares the memory that they may take. */
-export async function handReplyOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
-  const { db, queue, fileBudget } = pipeline
+export async function handReplyOn(parts: ReplyTaskParts, environment: Environment, task: Task): Promise<void> {
+  const { db, queue, fileBudget } = parts
   const giveBack = await fileBudget.take(await taskMailBytes(db, environment, task.id))
   if (giveBack === undefined) {
     const { calls } = task.state as unknown as ReplyState
@@ -34,24 +44,24 @@ export async function handReplyOn(pipeline: Pipeline, environment: Environment, 
     return settleReply(db, environment, queue, { task, jobId: undefined, detail: undefined, again })
   }
   try {
-    await handOn(pipeline, environment, task)
+    await handOn(parts, environment, task)
   } finally {
     giveBack()
   }
 }
 
-async function handOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
-  const { db, world, queue } = pipeline
+async function handOn(parts: Omit<ReplyTaskParts, 'fileBudget'>, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, signingSecrets } = parts
   const { messageId, calls } = task.state as unknown as ReplyState
   const message = await findReplied(db, environment, messageId)
   const mail = (await findTaskMail(db, environment, task.id)) ?? {}
-  const call = message && (await callOf(pipeline, environment, message, mail))
+  const call = message && (await callOf(parts, environment, message, mail))
   if (message === undefined || call === undefined) {
     // The message went with its month, or the workflow wants no answers any more.
     const missing = message && detail(world.now(), 'replyCallbackMissing')
     return settleReply(db, environment, queue, { task, jobId: message?.jobId, detail: missing, again: undefined })
   }
-  const signing = await pipeline.signingSecrets.of(db, environment)
+  const signing = await signingSecrets.of(db, environment)
   const keys = signing.callKeys(world.now())
   const outcome = await callService(world, { call, idempotencyKey: task.id, keys })
   const now = world.now()
@@ -75,7 +85,7 @@ function replyDetailOf(outcome: CallOutcome, calls: number, now: Date): StoredDe
 }
 
 async function callOf(
-  { db, versions }: Pipeline,
+  { db, versions }: Pick<ReplyTaskParts, 'db' | 'versions'>,
   environment: Environment,
   message: RepliedMessage,
   mail: Readonly<Record<string, unknown>>,

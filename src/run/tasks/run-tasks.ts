@@ -17,18 +17,24 @@ import type { ResolveChannels } from '../../record/resolve-recipients.ts'
 import { expandNews } from '../../record/webhooks/expand-news.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { buryTask, clearTask, leaveTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Environments } from '../cache/environments.ts'
+import type { Versions } from '../cache/versions.ts'
+import type { Writing } from '../writing.ts'
+import type { PagedParts } from './paged-parts.ts'
 import { runErasure } from './run-erasures.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
 import { runRedrive, runRetraction } from './run-redrives.ts'
+import type { ReplyTaskParts } from './run-replies.ts'
 import { handReplyOn } from './run-replies.ts'
+import type { SendingParts } from './run-webhooks.ts'
 import { sendWebhooks } from './run-webhooks.ts'
 
-export interface TaskParts {
+export interface TaskParts extends PagedParts, ReplyTaskParts, SendingParts {
+  readonly environments: Environments
   readonly resolveChannels: ResolveChannels
-  /** True when the service is stopping: what was started continues elsewhere. */
-  isStopping(): boolean
 }
+
+type ExpansionParts = PagedParts & Pick<TaskParts, 'versions' | 'resolveChannels'>
 
 /** Each keeps a connection of the pool busy. */
 const worksAtOnce = 3
@@ -42,14 +48,9 @@ const pagesPerTurn = 10
 
 type Work = () => Promise<void>
 
-export async function runTasks(
-  pipeline: Pipeline,
-  parts: TaskParts,
-  tasks: readonly Task[],
-  handling: Handling<Task>,
-): Promise<void> {
-  const { world } = pipeline
-  const environments = await environmentsOf(pipeline, tasks)
+export async function runTasks(parts: TaskParts, tasks: readonly Task[], handling: Handling<Task>): Promise<void> {
+  const { world } = parts
+  const environments = await environmentsOf(parts.environments, tasks)
   if (environments === undefined) return handling.again(tasks)
   const works: Work[] = []
   const calls: Work[] = []
@@ -61,13 +62,13 @@ export async function runTasks(
       group.forEach(handling.done)
       continue
     }
-    const guard = { pipeline, environment, handling }
+    const guard = { writing: parts, environment, handling }
     const snoozes = group.filter((task) => task.kind === 'unsnooze' && !isPoisonous(task))
     const news = group.filter((task) => task.kind === 'news' && !isPoisonous(task))
     if (snoozes.length > 0) works.push(() => allAtOnce(guard, snoozes, (all) => endSnoozes(guard, all)))
     if (news.length > 0) works.push(() => allAtOnce(guard, news, (all) => becomeDeliveries(guard, all)))
     for (const task of group.filter((one) => !snoozes.includes(one) && !news.includes(one))) {
-      const work = (): Promise<void> => runners[task.kind](pipeline, parts, environment, task)
+      const work = (): Promise<void> => runners[task.kind](parts, environment, task)
       const call = (): Promise<void> => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate }))
       // A slow endpoint holds none of the slots that the others share.
       if (task.kind === 'webhook') void call()
@@ -80,7 +81,7 @@ export async function runTasks(
 }
 
 /** Undefined if the database does not respond. */
-async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]) {
+async function environmentsOf(environments: Environments, tasks: readonly Task[]) {
   try {
     return await environments.of([...new Set(tasks.map((task) => task.environmentId))])
   } catch (error) {
@@ -90,14 +91,14 @@ async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]
 }
 
 interface Guard {
-  readonly pipeline: Pipeline
+  readonly writing: Writing
   readonly environment: Environment
   readonly handling: Handling<Task>
 }
 
 /** One that comes too late goes back; a possibly poisonous one is cleared first, as the wait is not its own. */
 async function callOutside(
-  { pipeline: { db, queue }, environment }: Guard,
+  { writing: { db, queue }, environment }: Guard,
   task: Task,
   { work, isTooLate }: { work: Work; isTooLate(): boolean },
 ): Promise<void> {
@@ -106,20 +107,20 @@ async function callOutside(
   await work()
 }
 
-type Run = (pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task) => Promise<void>
+type Run = (parts: TaskParts, environment: Environment, task: Task) => Promise<void>
 
 /** Snoozes end together, and so do events become deliveries; each of the others is run by itself. */
 const runners: Readonly<Record<Task['kind'], Run>> = {
   expand,
   cancel: cancelPages,
-  unsnooze: ({ db, world }, _parts, environment, task) => endDueSnoozes(db, world, environment, [task]),
-  receipt: (pipeline, _parts, environment, task) => lookAtLateReceipts(pipeline, environment, task),
-  poll: (pipeline, _parts, environment, task) => pollReceipts(pipeline, environment, task),
-  reply: (pipeline, _parts, environment, task) => handReplyOn(pipeline, environment, task),
+  unsnooze: ({ db, world }, environment, task) => endDueSnoozes(db, world, environment, [task]),
+  receipt: lookAtLateReceipts,
+  poll: pollReceipts,
+  reply: handReplyOn,
   erase: runErasure,
   redrive: runRedrive,
   retract: runRetraction,
-  news: ({ db, world }, _parts, environment, task) => expandNews(db, world, environment, [task]),
+  news: ({ db, world }, environment, task) => expandNews(db, world, environment, [task]),
   webhook: sendWebhooks,
 }
 
@@ -137,11 +138,11 @@ async function allAtOnce(
   }
 }
 
-const endSnoozes = ({ pipeline: { db, world }, environment }: Guard, tasks: readonly Task[]): Promise<void> =>
+const endSnoozes = ({ writing: { db, world }, environment }: Guard, tasks: readonly Task[]): Promise<void> =>
   endDueSnoozes(db, world, environment, tasks)
 
 async function becomeDeliveries(
-  { pipeline: { db, world, queue }, environment }: Guard,
+  { writing: { db, world, queue }, environment }: Guard,
   tasks: readonly Task[],
 ): Promise<void> {
   await expandNews(db, world, environment, tasks)
@@ -156,15 +157,15 @@ async function sideBySide(works: Work[], atOnce: number): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, one))
 }
 
-async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
-  const { db, world, queue, versions } = pipeline
+async function expand(parts: ExpansionParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, versions } = parts
   const firstStepOf = async (versionId: string): Promise<number | undefined> => {
     const version = (await versions.of(db, environment, [versionId])).get(versionId)
     return version && activeStepFrom(version.definition.steps, 0)
   }
   let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
   for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !pipeline.isAlive()) break
+    if (parts.isStopping() || !parts.isAlive()) break
     state = await expandPage(db, world, environment, queue, {
       task,
       state,
@@ -175,13 +176,17 @@ async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environ
   if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
 }
 
-async function cancelPages(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
-  const { db, world, queue, versions } = pipeline
+async function cancelPages(
+  parts: PagedParts & { readonly versions: Versions },
+  environment: Environment,
+  task: Task,
+): Promise<void> {
+  const { db, world, queue, versions } = parts
   const { eventId, versionId, ...rest } = task.state as unknown as CancelState & { eventId: string; versionId: string }
   const version = (await versions.of(db, environment, [versionId])).get(versionId)
   let state: CancelState | undefined = rest
   for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !pipeline.isAlive()) break
+    if (parts.isStopping() || !parts.isAlive()) break
     const call = { eventId, versionId, steps: version?.definition.steps ?? [], state }
     state = await cancelNextPage(db, world, environment, queue, { task, ...call })
   }
@@ -189,8 +194,8 @@ async function cancelPages(pipeline: Pipeline, parts: TaskParts, environment: En
 }
 
 /** Never throws: the task is done, runs again, waits, or is buried. */
-async function guarded({ pipeline, environment, handling }: Guard, task: Task, work: Work): Promise<void> {
-  const { db, world } = pipeline
+async function guarded({ writing, environment, handling }: Guard, task: Task, work: Work): Promise<void> {
+  const { db, world } = writing
   try {
     if (isPoisonous(task)) {
       const error = `The process crashed ${soloDeathsMax} times while it ran only this task`
@@ -200,12 +205,12 @@ async function guarded({ pipeline, environment, handling }: Guard, task: Task, w
     handling.done(task)
   } catch (error) {
     if (isInfrastructureError(error)) handling.again([task])
-    else await putAside({ pipeline, environment, handling }, task, error)
+    else await putAside({ writing, environment, handling }, task, error)
   }
 }
 
-async function putAside({ pipeline, environment, handling }: Guard, task: Task, error: unknown): Promise<void> {
-  const { db, world, queue } = pipeline
+async function putAside({ writing, environment, handling }: Guard, task: Task, error: unknown): Promise<void> {
+  const { db, world, queue } = writing
   const now = world.now()
   const fate = afterFault(task, now)
   const words = error instanceof Error ? error.message : String(error)

@@ -10,10 +10,17 @@ import type { Task } from '../../store/jobs/tasks.ts'
 import { leaveTask } from '../../store/jobs/tasks.ts'
 import { findDueDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
 import { findEndpoint } from '../../store/webhooks/webhook-endpoints.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { World } from '../../world/world.ts'
+import type { PagedParts } from './paged-parts.ts'
+import type { Slots } from './slots.ts'
 
 /** Then it makes way for the endpoints of others, where more wait than a node sends to at a time. */
 const turnMs = 20_000
+
+export interface SendingParts extends PagedParts {
+  /** The endpoints that this node sends to at a time: slow ones hold their slot for a while. */
+  readonly webhookSlots: Slots
+}
 
 interface SendingState {
   readonly endpointId: string
@@ -23,28 +30,18 @@ interface SendingState {
 /** What a node waits if it sends to as many endpoints as it may. */
 const slotAgainMs = 1_000
 
-export async function sendWebhooks(
-  pipeline: Pipeline,
-  parts: { isStopping(): boolean },
-  environment: Environment,
-  task: Task,
-): Promise<void> {
-  const leave = pipeline.webhookSlots.take()
-  if (leave === undefined) return postponeTask(pipeline.db, environment, pipeline.queue, { task, waitMs: slotAgainMs })
+export async function sendWebhooks(parts: SendingParts, environment: Environment, task: Task): Promise<void> {
+  const leave = parts.webhookSlots.take()
+  if (leave === undefined) return postponeTask(parts.db, environment, parts.queue, { task, waitMs: slotAgainMs })
   try {
-    await sendTo(pipeline, parts, environment, task)
+    await sendTo(parts, environment, task)
   } finally {
     leave()
   }
 }
 
-async function sendTo(
-  pipeline: Pipeline,
-  { isStopping }: { isStopping(): boolean },
-  environment: Environment,
-  task: Task,
-): Promise<void> {
-  const { db, world, queue } = pipeline
+async function sendTo(parts: PagedParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue } = parts
   const { endpointId, ...before } = task.state as unknown as SendingState
   let failedRounds = before.failedRounds ?? 0
   const startedMs = world.now().getTime()
@@ -52,7 +49,7 @@ async function sendTo(
     // Read again for each round: a change of the address or of the secret applies at once.
     const endpoint = await findEndpoint(db, world.sealer, environment, endpointId)
     if (endpoint === undefined || endpoint.disabledAt !== null) return endTask(db, environment, task)
-    const isOver = isStopping() || !pipeline.isAlive() || world.now().getTime() - startedMs > turnMs
+    const isOver = parts.isStopping() || !parts.isAlive() || world.now().getTime() - startedMs > turnMs
     if (isOver) return leaveTask(db, environment, task, queue.clock)
     const limit = endpoint.concurrency
     const due = await findDueDeliveries(db, environment, { endpointId, clock: queue.clock, limit })
@@ -61,10 +58,10 @@ async function sendTo(
       due.map(async (delivery) => ({ delivery, attempt: await callWebhook(world, endpoint, delivery) })),
     )
     const audited = (tx: Tx, by: Disabler, lastError: string): Promise<void> =>
-      auditDisabled(pipeline, tx, environment, endpoint, by, lastError)
+      auditDisabled(world, tx, environment, endpoint, by, lastError)
     const { isOurs, disabledBy } = await settleRound(db, world, environment, queue, { task, endpoint, calls, audited })
     for (const { attempt } of calls) world.meter.countWebhook(attempt.error === null ? 'delivered' : 'failed')
-    if (disabledBy !== undefined) return warn(pipeline, environment, endpoint, disabledBy)
+    if (disabledBy !== undefined) return warn(world, environment, endpoint, disabledBy)
     if (!isOurs) return
     failedRounds = calls.every(({ attempt }) => attempt.error !== null) ? failedRounds + 1 : 0
     const waitMs = failedRounds === 0 ? 0 : pauseAfterMs(failedRounds)
@@ -76,7 +73,7 @@ async function sendTo(
 const worker = { keyId: 'worker', keyName: 'worker', address: '', requestId: null } as const
 
 async function auditDisabled(
-  { world }: Pipeline,
+  world: World,
   tx: Tx,
   environment: Environment,
   { id, url }: WebhookEndpoint,
@@ -97,7 +94,7 @@ async function auditDisabled(
   })
 }
 
-function warn({ world }: Pipeline, environment: Environment, { id, url }: WebhookEndpoint, by: Disabler): void {
+function warn(world: World, environment: Environment, { id, url }: WebhookEndpoint, by: Disabler): void {
   const fields = { environment: environment.name, endpoint: id, host: new URL(url).host, disabledBy: by }
   world.log.warn(fields, 'A webhook endpoint was disabled: it accepted nothing for three days, or answered 410')
 }

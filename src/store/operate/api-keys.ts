@@ -2,7 +2,7 @@
 
 import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
-import type { Caller, Environment, Scope } from '../../domain/environment.ts'
+import type { Environment, Principal, Scope } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -235,14 +235,14 @@ export async function resealApiKeys(
   return { count: rows.length, last: rows.at(-1)?.id }
 }
 
-export type KnownCaller = Caller & {
+export type KnownPrincipal = Principal & {
   readonly expiresAt: Date | null
   readonly lastUsedAt: Date | null
   readonly allowedAddresses: readonly string[] | null
 }
 
 /** Who keys speak for, by their hashes in base64. The one query that cannot start with its environment: the key names it. */
-export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<Map<string, KnownCaller>> {
+export async function findPrincipals(db: Sql, hashes: readonly Buffer[]): Promise<Map<string, KnownPrincipal>> {
   const rows = await db.rows<{
     hash: Buffer
     keyId: string
@@ -257,7 +257,7 @@ export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<M
     name: string
   }>(
     prepared(
-      'api-keys-callers',
+      'api-keys-principals',
       sql`select k.hash, k.id as "keyId", k.name as "keyName", k.scopes, k.expires_at as "expiresAt",
                  k.last_used_at as "lastUsedAt", k.allowed_addresses as "allowedAddresses",
                  k.rate_per_second as "ratePerSecond", e.id as "environmentId", e.organization_id as "organizationId", e.name

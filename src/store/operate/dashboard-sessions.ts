@@ -1,7 +1,7 @@
 // The dashboard_sessions and dashboard_links tables: sessions of the dashboard, and single-use sign-in links.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller, Environment, Scope } from '../../domain/environment.ts'
+import type { Environment, Principal, Scope } from '../../domain/environment.ts'
 
 export interface NewSession {
   readonly id: string
@@ -20,20 +20,20 @@ export async function insertSession(tx: Tx, environment: Environment, session: N
 /** The author in the audit log for sessions that a link opened. */
 const linkName = 'Dashboard, by sign-in link'
 
-export type SessionCaller = Caller & {
+export type SessionPrincipal = Principal & {
   readonly expiresAt: Date
   readonly openedBy: 'key' | 'link'
   /** Of its API key; null where any address will do. */
   readonly allowedAddresses: readonly string[] | null
 }
 
-/** The caller of a session; undefined if it or its API key was revoked or has expired, or the environment is deleted. */
+/** The principal of a session; undefined if it or its API key was revoked or has expired, or the environment is deleted. */
 export async function findSession(
   db: Sql,
   environmentId: string,
   id: string,
   now: Date,
-): Promise<SessionCaller | undefined> {
+): Promise<SessionPrincipal | undefined> {
   const row = await db.row<{
     keyId: string | null
     keyName: string | null

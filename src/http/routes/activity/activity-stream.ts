@@ -24,8 +24,8 @@ export const activityStreamRoutes = [
     }),
     produces: 'text/event-stream',
     replies: { 200: null },
-    handle: async ({ db, world }, { caller, query, untilGone }) => {
-      const { environment } = caller
+    handle: async ({ db, world }, { principal, query, untilGone }) => {
+      const { environment } = principal
       const news = createActivityNews(db, world, { environment, after: query.after, signal: untilGone() })
       return { ...ok(Readable.from(news)), headers: { 'x-accel-buffering': 'no' } }
     },

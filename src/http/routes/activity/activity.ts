@@ -19,10 +19,10 @@ export const activityRoutes = [
       'Triggered events, one item per subscriber, newest first, with the jobs of each step and their execution details. Filters are combined by “and”, the values of one filter by “or”.',
     query: activityQuery,
     replies: { 200: activityPageReply },
-    handle: async ({ db, versions }, { caller, query }) => {
+    handle: async ({ db, versions }, { principal, query }) => {
       const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
-      const page = await activityPage(db, caller.environment, asked, versions)
-      return ok(seesAddresses(caller) ? page : { ...page, data: page.data.map(activityWithoutAddresses) })
+      const page = await activityPage(db, principal.environment, asked, versions)
+      return ok(seesAddresses(principal) ? page : { ...page, data: page.data.map(activityWithoutAddresses) })
     },
   }),
   route({
@@ -36,11 +36,11 @@ export const activityRoutes = [
     }),
     replies: { 200: activityDetail },
     errors: [404],
-    handle: async ({ db, world, versions }, { caller, params }) => {
-      const sealer = seesAddresses(caller) ? world.sealer : undefined
-      const found = await findActivity(db, caller.environment, params.notificationId, versions, sealer)
+    handle: async ({ db, world, versions }, { principal, params }) => {
+      const sealer = seesAddresses(principal) ? world.sealer : undefined
+      const found = await findActivity(db, principal.environment, params.notificationId, versions, sealer)
       if (found === undefined) throw notFound('Notification not found')
-      return ok(seesAddresses(caller) ? found : activityWithoutAddresses(found))
+      return ok(seesAddresses(principal) ? found : activityWithoutAddresses(found))
     },
   }),
 ]

@@ -172,8 +172,8 @@ export const countRoutes = [
     }),
     replies: { 200: counts },
     errors: [404],
-    handle: async ({ db, world }, { caller, query }) =>
-      ok(await readCounts(db, caller.environment, query, world.now())),
+    handle: async ({ db, world }, { principal, query }) =>
+      ok(await readCounts(db, principal.environment, query, world.now())),
   }),
   route({
     ...shared,
@@ -185,8 +185,8 @@ export const countRoutes = [
     query: Type.Object({ ...time, groupBy, ...filters }),
     replies: { 200: deliveryTimes },
     errors: [404],
-    handle: async ({ db, world }, { caller, query }) =>
-      ok(await readDeliveryTimes(db, caller.environment, query, world.now())),
+    handle: async ({ db, world }, { principal, query }) =>
+      ok(await readDeliveryTimes(db, principal.environment, query, world.now())),
   }),
   route({
     ...shared,
@@ -208,8 +208,8 @@ export const countRoutes = [
     }),
     replies: { 200: failures },
     errors: [404],
-    handle: async ({ db, world }, { caller, query }) =>
-      ok(await readFailures(db, caller.environment, query, world.now())),
+    handle: async ({ db, world }, { principal, query }) =>
+      ok(await readFailures(db, principal.environment, query, world.now())),
   }),
   route({
     ...shared,
@@ -219,6 +219,6 @@ export const countRoutes = [
     description:
       'For this environment: how many jobs are due and for how long, by lane; how many are running, waiting or buried.',
     replies: { 200: queue },
-    handle: async ({ db, queue: { clock } }, { caller }) => ok(await readQueue(db, caller.environment, clock)),
+    handle: async ({ db, queue: { clock } }, { principal }) => ok(await readQueue(db, principal.environment, clock)),
   }),
 ]

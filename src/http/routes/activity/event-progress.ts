@@ -22,8 +22,8 @@ export const eventProgressRoutes = [
     }),
     replies: { 200: eventProgress },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await findEventProgress(db, caller.environment, params.transactionId)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await findEventProgress(db, principal.environment, params.transactionId)
       if (found === undefined) throw notFound(`No event has the transactionId ${params.transactionId}`)
       return ok(found)
     },

@@ -127,8 +127,8 @@ export const whyRoutes = [
     }),
     replies: { 200: why },
     errors: [404],
-    handle: async ({ db }, { caller, params }) =>
-      ok(await whyNotification(db, caller.environment, params.notificationId)),
+    handle: async ({ db }, { principal, params }) =>
+      ok(await whyNotification(db, principal.environment, params.notificationId)),
   }),
   route({
     ...shared,
@@ -149,7 +149,7 @@ export const whyRoutes = [
     }),
     replies: { 200: whyOrAbsent },
     errors: [404],
-    handle: async ({ db }, { caller, params, query }) =>
-      ok(await whySubscriber(db, caller.environment, { ...query, subscriberId: params.subscriberId })),
+    handle: async ({ db }, { principal, params, query }) =>
+      ok(await whySubscriber(db, principal.environment, { ...query, subscriberId: params.subscriberId })),
   }),
 ]

@@ -93,9 +93,9 @@ export const eventRoutes = [
     shownBody: shownEvent,
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+    handle: async ({ triggers }, { principal, body, idempotency, traceparent }) => {
       const event = await readOne(body)
-      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+      return throwIfRejected(await triggers.single(principal.environment, { event, idempotency, traceparent }))
     },
   }),
   route({
@@ -125,10 +125,10 @@ export const eventRoutes = [
     ),
     replies: { 201: Type.Array(triggerResult) },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+    handle: async ({ triggers }, { principal, body, idempotency, traceparent }) => {
       const source = sourceOf(body)
       const events = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
-      return triggers.bulk(caller.environment, { events, idempotency, traceparent })
+      return triggers.bulk(principal.environment, { events, idempotency, traceparent })
     },
   }),
   route({
@@ -151,9 +151,9 @@ export const eventRoutes = [
     shownBody: Type.Object(shownBroadcast, { title: 'BroadcastEvent', examples: [broadcastExample] }),
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+    handle: async ({ triggers }, { principal, body, idempotency, traceparent }) => {
       const event = await readOne(body, 'broadcast')
-      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+      return throwIfRejected(await triggers.single(principal.environment, { event, idempotency, traceparent }))
     },
   }),
   route({
@@ -168,8 +168,8 @@ export const eventRoutes = [
       transactionId: Type.String({ maxLength: 255, description: 'As given in the trigger, or returned by it.' }),
     }),
     replies: { 200: Type.Boolean() },
-    handle: async ({ triggers }, { caller, params }) =>
-      ok(await triggers.cancel(caller.environment, params.transactionId)),
+    handle: async ({ triggers }, { principal, params }) =>
+      ok(await triggers.cancel(principal.environment, params.transactionId)),
   }),
 ]
 

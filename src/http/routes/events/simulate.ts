@@ -207,16 +207,16 @@ export const simulateRoutes = [
     replies: { 200: simulation },
     // By its schema it takes twice as long.
     writtenBy: JSON.stringify,
-    handle: async ({ simulator }, { caller, body: given }) => {
+    handle: async ({ simulator }, { principal, body: given }) => {
       const { at, workflow, assume, limit, ...event } = given
       // Who may only read has no say in what the service renders.
-      if (workflow !== undefined && !mayUse(caller, 'full')) {
+      if (workflow !== undefined && !mayUse(principal, 'full')) {
         throw forbidden('Simulating an unsaved workflow needs an API key with the scope "full"')
       }
       const named = workflow === undefined ? event : { name: workflow.name, ...event }
-      const showsSecrets = mayUse(caller, 'full')
+      const showsSecrets = mayUse(principal, 'full')
       const call = { event: readEvent(named), at, workflow, assume, limit, showsSecrets }
-      return ok(await simulator.simulate(caller.environment, call))
+      return ok(await simulator.simulate(principal.environment, call))
     },
   }),
 ]

@@ -18,7 +18,7 @@ export const subscriberSessionRoutes = [
     params: Type.Object({ subscriberId }),
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      revokeInboxSessions(db, world, caller.environment, { subscriberId: params.subscriberId, idempotency }),
+    handle: ({ db, world }, { principal, params, idempotency }) =>
+      revokeInboxSessions(db, world, principal.environment, { subscriberId: params.subscriberId, idempotency }),
   }),
 ]

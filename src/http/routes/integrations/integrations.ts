@@ -67,10 +67,10 @@ export const integrationRoutes = [
     ),
     replies: { 201: integration },
     errors: [409],
-    handle: async ({ db, world, secretReaders }, { caller, author, body, idempotency }) =>
+    handle: async ({ db, world, secretReaders }, { principal, author, body, idempotency }) =>
       secretReaders.made(
-        caller,
-        await createIntegration(db, world, caller, { integration: body, author, idempotency }),
+        principal,
+        await createIntegration(db, world, principal, { integration: body, author, idempotency }),
       ),
   }),
   route({
@@ -82,9 +82,9 @@ export const integrationRoutes = [
     description: 'Oldest first. An environment holds at most 500.',
     scope: 'read',
     replies: { 200: Type.Array(integration) },
-    handle: async ({ db, world, secretReaders }, { caller, author }) => {
-      const found = await integrationsFor(db, world.sealer, caller, { activeOnly: false })
-      return ok(await secretReaders.read(caller, author, found))
+    handle: async ({ db, world, secretReaders }, { principal, author }) => {
+      const found = await integrationsFor(db, world.sealer, principal, { activeOnly: false })
+      return ok(await secretReaders.read(principal, author, found))
     },
   }),
   route({
@@ -95,9 +95,9 @@ export const integrationRoutes = [
     summary: 'List active integrations',
     scope: 'read',
     replies: { 200: Type.Array(integration) },
-    handle: async ({ db, world, secretReaders }, { caller, author }) => {
-      const found = await integrationsFor(db, world.sealer, caller, { activeOnly: true })
-      return ok(await secretReaders.read(caller, author, found))
+    handle: async ({ db, world, secretReaders }, { principal, author }) => {
+      const found = await integrationsFor(db, world.sealer, principal, { activeOnly: true })
+      return ok(await secretReaders.read(principal, author, found))
     },
   }),
   route({
@@ -110,10 +110,10 @@ export const integrationRoutes = [
     params,
     replies: { 200: integration },
     errors: [404],
-    handle: async ({ db, world, secretReaders }, { caller, author, params }) => {
-      const found = await integrationFor(db, world.sealer, caller, params.integrationId)
+    handle: async ({ db, world, secretReaders }, { principal, author, params }) => {
+      const found = await integrationFor(db, world.sealer, principal, params.integrationId)
       if (found === undefined) throw unknownIntegration(params.integrationId)
-      const [shown = found] = await secretReaders.read(caller, author, [found])
+      const [shown = found] = await secretReaders.read(principal, author, [found])
       return ok(shown)
     },
   }),
@@ -132,9 +132,9 @@ export const integrationRoutes = [
     }),
     replies: { 200: integration },
     errors: [404, 409],
-    handle: async ({ db, world, secretReaders }, { caller, author, params, body, idempotency }) => {
+    handle: async ({ db, world, secretReaders }, { principal, author, params, body, idempotency }) => {
       const call = { id: params.integrationId, change: body, author, idempotency }
-      return secretReaders.answer(caller, author, await changeIntegration(db, world, caller, call))
+      return secretReaders.answer(principal, author, await changeIntegration(db, world, principal, call))
     },
   }),
   route({
@@ -148,9 +148,9 @@ export const integrationRoutes = [
     params,
     replies: { 200: Type.Array(integration) },
     errors: [404],
-    handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
+    handle: async ({ db, world, secretReaders }, { principal, author, params, idempotency }) => {
       const call = { id: params.integrationId, author, idempotency }
-      return secretReaders.answer(caller, author, await removeIntegration(db, world, caller, call))
+      return secretReaders.answer(principal, author, await removeIntegration(db, world, principal, call))
     },
   }),
   route({
@@ -164,9 +164,9 @@ export const integrationRoutes = [
     params,
     replies: { 200: integration },
     errors: [404],
-    handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
+    handle: async ({ db, world, secretReaders }, { principal, author, params, idempotency }) => {
       const call = { id: params.integrationId, author, idempotency }
-      return secretReaders.answer(caller, author, await makePrimary(db, world, caller, call))
+      return secretReaders.answer(principal, author, await makePrimary(db, world, principal, call))
     },
   }),
 ]

@@ -52,7 +52,8 @@ export const messageRoutes = [
       ...offsetParameters(limitMax),
     }),
     replies: { 200: offsetPage('MessagePage', message) },
-    handle: async ({ db, world }, { caller, query }) => ok(await messagesPage(db, world.sealer, caller, asked(query))),
+    handle: async ({ db, world }, { principal, query }) =>
+      ok(await messagesPage(db, world.sealer, principal, asked(query))),
   }),
   route({
     ...shared,
@@ -67,8 +68,8 @@ export const messageRoutes = [
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedMessage' }),
     },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeMessage(db, world, caller.environment, { messageId: params.messageId, idempotency }),
+    handle: ({ db, world }, { principal, params, idempotency }) =>
+      removeMessage(db, world, principal.environment, { messageId: params.messageId, idempotency }),
   }),
   route({
     ...shared,
@@ -82,8 +83,8 @@ export const messageRoutes = [
     query: Type.Object({ channel }),
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, query, idempotency }) =>
-      removeMessagesOfTransaction(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, params, query, idempotency }) =>
+      removeMessagesOfTransaction(db, world, principal.environment, {
         transactionId: params.transactionId,
         channel: query.channel,
         idempotency,

@@ -1,7 +1,7 @@
 // The outbox: /v1/outbox, what was captured instead of sent.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
-import type { Caller } from '../../../domain/environment.ts'
+import type { Principal } from '../../../domain/environment.ts'
 import type { OutboxFilter } from '../../../domain/messages/outbox.ts'
 import { seesAddresses } from '../../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../../domain/operate/sealed.ts'
@@ -35,22 +35,22 @@ const emptyPage = { data: [], next: null, previous: null, totalCount: 0, totalCo
 const notThere = (messageId: string) => notFound(`Message ${messageId} is not in the outbox`)
 const noEmail = (messageId: string) => notFound(`There is no e-mail ${messageId} in the outbox`)
 
-const seenPage = (caller: Caller, page: CursorPage<OutboxItem>): CursorPage<OutboxItem> =>
-  seesAddresses(caller) ? page : { ...page, data: page.data.map(itemWithoutAddresses) }
+const seenPage = (principal: Principal, page: CursorPage<OutboxItem>): CursorPage<OutboxItem> =>
+  seesAddresses(principal) ? page : { ...page, data: page.data.map(itemWithoutAddresses) }
 
 /** A caller who may not see a link must not find out its content by searching. */
-function filterFor(sealer: Sealer, caller: Caller, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter {
+function filterFor(sealer: Sealer, principal: Principal, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter {
   const filter = outboxFilterOf(query)
   const { recipient } = filter
   return {
     ...filter,
-    ...(recipient === undefined ? {} : { recipientDigest: sealer.digest(caller.environment.id, recipient) }),
-    ...(seesAddresses(caller) ? {} : { hidesLinks: true as const }),
+    ...(recipient === undefined ? {} : { recipientDigest: sealer.digest(principal.environment.id, recipient) }),
+    ...(seesAddresses(principal) ? {} : { hidesLinks: true as const }),
   }
 }
 
-const sealerFor = (world: World, caller: Caller): Sealer | undefined =>
-  seesAddresses(caller) ? world.sealer : undefined
+const sealerFor = (world: World, principal: Principal): Sealer | undefined =>
+  seesAddresses(principal) ? world.sealer : undefined
 
 export const outboxRoutes = [
   route({
@@ -64,10 +64,10 @@ export const outboxRoutes = [
     scope: 'outbox:read',
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
-    handle: async ({ db, world }, { caller, query }) => {
-      const filter = filterFor(world.sealer, caller, query)
-      const page = await outboxPage(db, caller.environment, filter, query, sealerFor(world, caller))
-      return ok(seenPage(caller, page))
+    handle: async ({ db, world }, { principal, query }) => {
+      const filter = filterFor(world.sealer, principal, query)
+      const page = await outboxPage(db, principal.environment, filter, query, sealerFor(world, principal))
+      return ok(seenPage(principal, page))
     },
   }),
   route({
@@ -94,14 +94,14 @@ export const outboxRoutes = [
       nothingElse,
     ),
     replies: { 200: page },
-    handle: async ({ db, world, outboxWaits }, { caller, query, untilGone }) => {
-      const filter = filterFor(world.sealer, caller, query)
+    handle: async ({ db, world, outboxWaits }, { principal, query, untilGone }) => {
+      const filter = filterFor(world.sealer, principal, query)
       const how = { timeoutMs: waitMsOf(query.timeout), signal: untilGone() }
       // Nothing matches: a page and its count would scan the whole outbox twice more.
-      if (!(await outboxWaits.wait(caller.environment, filter, how))) return ok(emptyPage)
+      if (!(await outboxWaits.wait(principal.environment, filter, how))) return ok(emptyPage)
       const paging = query.limit === undefined ? {} : { limit: query.limit }
-      const page = await outboxPage(db, caller.environment, filter, paging, sealerFor(world, caller))
-      return ok(seenPage(caller, page))
+      const page = await outboxPage(db, principal.environment, filter, paging, sealerFor(world, principal))
+      return ok(seenPage(principal, page))
     },
   }),
   route({
@@ -115,8 +115,8 @@ export const outboxRoutes = [
     params,
     replies: { 200: outboxMessage },
     errors: [404],
-    handle: async ({ db, world }, { caller, params: { messageId } }) => {
-      const found = await findOutboxMessage(db, world.sealer, caller, messageId)
+    handle: async ({ db, world }, { principal, params: { messageId } }) => {
+      const found = await findOutboxMessage(db, world.sealer, principal, messageId)
       if (found === undefined) throw notThere(messageId)
       return ok(found)
     },
@@ -135,8 +135,8 @@ export const outboxRoutes = [
     produces: 'message/rfc822',
     replies: { 200: null },
     errors: [404],
-    handle: async ({ db, world }, { caller, params: { messageId } }) => {
-      const eml = await outboxEml(db, world.sealer, caller, messageId)
+    handle: async ({ db, world }, { principal, params: { messageId } }) => {
+      const eml = await outboxEml(db, world.sealer, principal, messageId)
       if (eml === undefined) throw noEmail(messageId)
       return { ...ok(eml), headers: { 'content-disposition': `attachment; filename="${messageId}.eml"` } }
     },
@@ -153,8 +153,8 @@ export const outboxRoutes = [
     produces: 'text/html; charset=utf-8',
     replies: { 200: null },
     errors: [404],
-    handle: async ({ db, world }, { caller, params: { messageId } }) => {
-      const html = await outboxHtml(db, world.sealer, caller, messageId)
+    handle: async ({ db, world }, { principal, params: { messageId } }) => {
+      const html = await outboxHtml(db, world.sealer, principal, messageId)
       if (html === undefined) throw noEmail(messageId)
       return { ...ok(html), headers: { 'content-security-policy': htmlPolicy } }
     },
@@ -175,8 +175,8 @@ export const outboxRoutes = [
         { title: 'OutboxCleared' },
       ),
     },
-    handle: ({ db, world }, { caller, query, idempotency }) =>
-      clearOutbox(db, world, caller.environment, { filter: filterFor(world.sealer, caller, query), idempotency }),
+    handle: ({ db, world }, { principal, query, idempotency }) =>
+      clearOutbox(db, world, principal.environment, { filter: filterFor(world.sealer, principal, query), idempotency }),
   }),
   route({
     ...shared,
@@ -188,7 +188,7 @@ export const outboxRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params: { messageId }, idempotency }) =>
-      removeFromOutbox(db, world, caller.environment, { messageId, idempotency }),
+    handle: ({ db, world }, { principal, params: { messageId }, idempotency }) =>
+      removeFromOutbox(db, world, principal.environment, { messageId, idempotency }),
   }),
 ]

@@ -88,7 +88,7 @@ export const subscriberFeedRoutes = [
     }),
     replies: { 200: offsetPage('FeedPage', feedItem) },
     errors: [404],
-    handle: async ({ db, versions }, { caller, params, query }) => {
+    handle: async ({ db, versions }, { principal, params, query }) => {
       const payload = readPayloadFilter(query.payload)
       const asked = {
         page: query.page ?? 0,
@@ -96,9 +96,9 @@ export const subscriberFeedRoutes = [
         ...filterOf(query),
         ...(payload === undefined ? {} : { payload }),
       }
-      const page = await feedPage(db, caller.environment, params.subscriberId, asked, versions)
+      const page = await feedPage(db, principal.environment, params.subscriberId, asked, versions)
       if (page === undefined) throw unknownSubscriber(params.subscriberId)
-      return ok(seesAddresses(caller) ? page : { ...page, data: page.data.map(messageWithoutAddresses) })
+      return ok(seesAddresses(principal) ? page : { ...page, data: page.data.map(messageWithoutAddresses) })
     },
   }),
   route({
@@ -151,9 +151,9 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { ...params, messageIds: [body.messageId].flat(), mark: body.markAs, idempotency }
-      return marksAnsweredTo(caller, await markSome(db, world, caller.environment, call))
+      return marksAnsweredTo(principal, await markSome(db, world, principal.environment, call))
     },
   }),
   route({
@@ -184,8 +184,8 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Integer({ description: 'How many items were changed.' }) },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      markAll(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, params, body, idempotency }) =>
+      markAll(db, world, principal.environment, {
         subscriberId: params.subscriberId,
         mark: body.markAs,
         feedIds: body.feedIdentifier === undefined ? undefined : [body.feedIdentifier].flat(),
@@ -207,11 +207,11 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const mark = markOf(body.mark)
       if (mark === undefined) throw invalidField('mark', 'mark needs `seen` or `read`; a read message cannot be unseen')
       const call = { ...params, messageIds: [body.messageId].flat(), mark, idempotency }
-      return marksAnsweredTo(caller, await markSome(db, world, caller.environment, call))
+      return marksAnsweredTo(principal, await markSome(db, world, principal.environment, call))
     },
   }),
   route({
@@ -232,9 +232,9 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: message },
     errors: [404],
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { ...params, status: body.status, payload: body.payload, idempotency }
-      return marksAnsweredTo(caller, await answerButton(db, world, caller.environment, call))
+      return marksAnsweredTo(principal, await answerButton(db, world, principal.environment, call))
     },
   }),
 ]
@@ -257,9 +257,9 @@ function filterOf(query: FilterQuery): FeedFilter {
 
 async function counted(
   { db }: Service,
-  { caller, params, query }: Call<{ subscriberId: string }, FilterQuery & { limit?: number }, undefined>,
+  { principal, params, query }: Call<{ subscriberId: string }, FilterQuery & { limit?: number }, undefined>,
 ): Promise<Answer<{ count: number }>> {
-  const found = await feedCount(db, caller.environment, params.subscriberId, {
+  const found = await feedCount(db, principal.environment, params.subscriberId, {
     ...filterOf(query),
     limit: query.limit ?? 100,
   })

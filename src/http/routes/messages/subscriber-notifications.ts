@@ -33,9 +33,9 @@ const marking = (verb: string, operationId: string, summary: string, mark: Mark)
     path: `${base}/${verb}`,
     operationId,
     summary,
-    handle: async ({ db, world }, { caller, params, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, idempotency }) => {
       const call = { ...named(params), mark, idempotency }
-      return marksAnsweredTo(caller, await markOne(db, world, caller.environment, call))
+      return marksAnsweredTo(principal, await markOne(db, world, principal.environment, call))
     },
   })
 
@@ -54,9 +54,9 @@ export const subscriberNotificationRoutes = [
       { snoozeUntil: timestamp({ maxLength: 64, description: `In the future, at most ${snoozeDaysMax} days ahead.` }) },
       { title: 'SnoozeNotification', examples: [{ snoozeUntil: '2030-01-31T09:00:00.000Z' }] },
     ),
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { ...named(params), until: body.snoozeUntil, idempotency }
-      return marksAnsweredTo(caller, await snooze(db, world, caller.environment, call))
+      return marksAnsweredTo(principal, await snooze(db, world, principal.environment, call))
     },
   }),
   route({
@@ -65,8 +65,8 @@ export const subscriberNotificationRoutes = [
     operationId: 'unsnoozeNotification',
     summary: 'Unsnooze a notification',
     description: 'Returns the item to the feed at once. An item that is not snoozed is unchanged.',
-    handle: async ({ db, world }, { caller, params, idempotency }) =>
-      marksAnsweredTo(caller, await unsnooze(db, world, caller.environment, { ...named(params), idempotency })),
+    handle: async ({ db, world }, { principal, params, idempotency }) =>
+      marksAnsweredTo(principal, await unsnooze(db, world, principal.environment, { ...named(params), idempotency })),
   }),
 ]
 

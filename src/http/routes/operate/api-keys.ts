@@ -60,8 +60,8 @@ export const apiKeyRoutes = [
     description: 'Newest first, including revoked and expired ones. The keys themselves are not shown.',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('ApiKeyPage', apiKey) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await apiKeysPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await apiKeysPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -93,8 +93,8 @@ export const apiKeyRoutes = [
     ),
     replies: { 201: newApiKey },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createApiKey(db, world, caller.environment, { key: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createApiKey(db, world, principal.environment, { key: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -122,8 +122,8 @@ export const apiKeyRoutes = [
     ),
     replies: { 200: apiKey },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeApiKey(db, world, caller.environment, { id: params.keyId, change: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeApiKey(db, world, principal.environment, { id: params.keyId, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -150,10 +150,10 @@ export const apiKeyRoutes = [
     ),
     replies: { 201: newApiKey },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) => {
       const { overlapSeconds, expiresAt } = body
       const call = { id: params.keyId, overlapSeconds, expiresAt, author, idempotency }
-      return rotateApiKey(db, world, caller.environment, call)
+      return rotateApiKey(db, world, principal.environment, call)
     },
   }),
   route({
@@ -166,7 +166,7 @@ export const apiKeyRoutes = [
     params,
     replies: { 204: null },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeApiKey(db, world, caller.environment, { id: params.keyId, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeApiKey(db, world, principal.environment, { id: params.keyId, author, idempotency }),
   }),
 ]

@@ -32,14 +32,14 @@ export const auditStreamRoutes = [
     operationId: 'listAuditStreams',
     summary: 'List audit streams',
     replies: { 200: Type.Array(stream) },
-    handle: async ({ db, world, secretReaders }, { caller, author }) => {
-      const streams = await listStreams(db, world, caller.environment)
+    handle: async ({ db, world, secretReaders }, { principal, author }) => {
+      const streams = await listStreams(db, world, principal.environment)
       const holders = streams.map(({ _id, url }) => ({
         kind: 'audit-stream' as const,
         id: _id,
         name: new URL(url).host,
       }))
-      await secretReaders.note(caller, author, holders)
+      await secretReaders.note(principal, author, holders)
       return ok(streams)
     },
   }),
@@ -65,8 +65,8 @@ export const auditStreamRoutes = [
     ),
     replies: { 201: stream },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createStream(db, world, caller.environment, { url: body.url, from: body.from ?? 'now', author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createStream(db, world, principal.environment, { url: body.url, from: body.from ?? 'now', author, idempotency }),
   }),
   route({
     ...shared,
@@ -77,7 +77,7 @@ export const auditStreamRoutes = [
     params: Type.Object({ streamId: uuid() }),
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeStream(db, world, caller.environment, { id: params.streamId, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeStream(db, world, principal.environment, { id: params.streamId, author, idempotency }),
   }),
 ]

@@ -91,7 +91,7 @@ export const auditRoutes = [
       to: Type.Optional(timestamp({ description: 'Before this time.' })),
     }),
     replies: { 200: cursorPage('AuditPage', entry) },
-    handle: async ({ db }, { caller, query }) => ok(await auditPage(db, caller.environment, query)),
+    handle: async ({ db }, { principal, query }) => ok(await auditPage(db, principal.environment, query)),
   }),
   route({
     ...shared,
@@ -110,8 +110,8 @@ export const auditRoutes = [
       ),
     }),
     replies: { 200: verification },
-    handle: async ({ db, world }, { caller, query }) =>
-      ok(await verifyAudit(db, world.sealer, caller.environment, query)),
+    handle: async ({ db, world }, { principal, query }) =>
+      ok(await verifyAudit(db, world.sealer, principal.environment, query)),
   }),
   route({
     ...shared,
@@ -121,8 +121,8 @@ export const auditRoutes = [
     params: Type.Object({ seq: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }) }),
     replies: { 200: entry },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await findAuditEntry(db, caller.environment, params.seq)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await findAuditEntry(db, principal.environment, params.seq)
       if (found === undefined) throw notFound(`There is no entry ${params.seq} in the audit log`)
       return ok(found)
     },

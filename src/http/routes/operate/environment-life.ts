@@ -53,9 +53,9 @@ export const environmentLifeRoutes = [
     ),
     replies: { 201: newEnvironment },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) => {
+    handle: ({ db, world }, { principal, author, body, idempotency }) => {
       const { name, parentId, color } = body
-      return createEnvironment(db, world, caller.environment, { name, parentId, color, author, idempotency })
+      return createEnvironment(db, world, principal.environment, { name, parentId, color, author, idempotency })
     },
   }),
   route({
@@ -73,9 +73,9 @@ export const environmentLifeRoutes = [
     ),
     replies: { 200: environment },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) => {
       const call = { id: params.environmentId, name: body.name, color: body.color, author, idempotency }
-      return renameEnvironment(db, world, caller.environment, call)
+      return renameEnvironment(db, world, principal.environment, call)
     },
   }),
   route({
@@ -91,9 +91,9 @@ export const environmentLifeRoutes = [
     query: Type.Object({ confirm: Type.Optional(Type.String({ maxLength: 255, description: 'The name.' })) }),
     replies: { 200: deletion },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, query, idempotency }) => {
+    handle: ({ db, world }, { principal, author, params, query, idempotency }) => {
       const call = { id: params.environmentId, confirm: query.confirm, author, idempotency }
-      return deleteEnvironment(db, world, caller.environment, call)
+      return deleteEnvironment(db, world, principal.environment, call)
     },
   }),
   route({
@@ -104,7 +104,7 @@ export const environmentLifeRoutes = [
     summary: 'List deleted environments',
     description: 'Newest first, with what was removed so far.',
     replies: { 200: Type.Array(deletion) },
-    handle: async ({ db }, { caller }) => ok(await listDeletions(db, caller.environment)),
+    handle: async ({ db }, { principal }) => ok(await listDeletions(db, principal.environment)),
   }),
   route({
     ...shared,
@@ -116,10 +116,10 @@ export const environmentLifeRoutes = [
     params,
     replies: { 200: Type.Array(Type.Object({ name: Type.String() }, { title: 'EnvironmentTag' })) },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
+    handle: async ({ db }, { principal, params }) => {
       const { environmentId } = params
-      if (environmentId !== caller.environment.id) throw notFound(`Environment with id ${environmentId} not found`)
-      return ok(await workflowTags(db, caller.environment))
+      if (environmentId !== principal.environment.id) throw notFound(`Environment with id ${environmentId} not found`)
+      return ok(await workflowTags(db, principal.environment))
     },
   }),
 ]

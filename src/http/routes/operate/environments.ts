@@ -68,7 +68,7 @@ export const environmentRoutes = [
     summary: 'List the environments of the organization',
     scope: 'read',
     replies: { 200: Type.Array(environment) },
-    handle: async ({ db }, { caller }) => ok(await listEnvironmentEntries(db, caller.environment)),
+    handle: async ({ db }, { principal }) => ok(await listEnvironmentEntries(db, principal.environment)),
   }),
   route({
     ...shared,
@@ -78,10 +78,10 @@ export const environmentRoutes = [
     summary: 'Retrieve the environment of the key',
     scope: 'read',
     replies: { 200: ownEnvironmentReply },
-    handle: async ({ db, world, secretReaders }, { caller, author }) => {
-      const own = await ownEnvironment(db, world.sealer, caller)
+    handle: async ({ db, world, secretReaders }, { principal, author }) => {
+      const own = await ownEnvironment(db, world.sealer, principal)
       const { _id: id, name, signingSecret } = own
-      if (signingSecret !== undefined) await secretReaders.note(caller, author, [{ kind: 'environment', id, name }])
+      if (signingSecret !== undefined) await secretReaders.note(principal, author, [{ kind: 'environment', id, name }])
       return ok(own)
     },
   }),
@@ -101,8 +101,8 @@ export const environmentRoutes = [
     replies: {
       200: Type.Object({ _id: Type.String(), name: Type.String(), configurations }, { title: 'EnvironmentSettings' }),
     },
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      changeEnvironment(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      changeEnvironment(db, world, principal.environment, {
         capture: body.configurations.capture,
         author,
         idempotency,

@@ -46,7 +46,7 @@ export const retentionRoutes = [
       'Events, notifications, steps and messages are dropped by the month of their event, one whole month at a time, once all of it is older than `POSTHORN_RETENTION_DAYS`.',
     scope: 'read',
     replies: { 200: retention },
-    handle: async ({ db, world, retentionDays }, { caller }) =>
-      ok(await findRetention(db, caller.environment, { days: retentionDays, now: world.now() })),
+    handle: async ({ db, world, retentionDays }, { principal }) =>
+      ok(await findRetention(db, principal.environment, { days: retentionDays, now: world.now() })),
   }),
 ]

@@ -33,8 +33,8 @@ export const contextRoutes = [
     ),
     replies: { 201: context },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createContext(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createContext(db, world, principal.environment, {
         type: body.type,
         id: body.id,
         data: body.data,
@@ -65,8 +65,8 @@ export const contextRoutes = [
       ),
     }),
     replies: { 200: cursorPage('ContextPage', context) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await contextsPage(db, caller.environment, { ...query, orderDirection: query.orderDirection ?? 'ASC' })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await contextsPage(db, principal.environment, { ...query, orderDirection: query.orderDirection ?? 'ASC' })),
   }),
   route({
     ...shared,
@@ -78,8 +78,8 @@ export const contextRoutes = [
     params,
     replies: { 200: context },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await findContext(db, caller.environment, params)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await findContext(db, principal.environment, params)
       if (found === undefined) throw unknownContext(params)
       return ok(found)
     },
@@ -96,8 +96,8 @@ export const contextRoutes = [
     body: Type.Object({ data }, { title: 'UpdateContext', examples: [{ data: { plan: 'business' } }] }),
     replies: { 200: context },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeContext(db, world, caller.environment, { ...params, data: body.data, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeContext(db, world, principal.environment, { ...params, data: body.data, author, idempotency }),
   }),
   route({
     ...shared,
@@ -110,7 +110,7 @@ export const contextRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeContext(db, world, caller.environment, { ...params, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeContext(db, world, principal.environment, { ...params, author, idempotency }),
   }),
 ]

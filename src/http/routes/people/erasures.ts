@@ -44,8 +44,8 @@ export const erasureRoutes = [
     params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),
     replies: { 202: erasure },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, author, params, idempotency }) =>
-      eraseSubscriber(db, world, caller.environment, queue, { ...params, author, idempotency }),
+    handle: ({ db, world, queue }, { principal, author, params, idempotency }) =>
+      eraseSubscriber(db, world, principal.environment, queue, { ...params, author, idempotency }),
   }),
   route({
     ...shared,
@@ -56,8 +56,8 @@ export const erasureRoutes = [
     params: Type.Object({ erasureId: Type.String({ maxLength: 100 }) }),
     replies: { 200: erasure },
     errors: [404],
-    handle: async ({ db }, { caller, params: { erasureId } }) => {
-      const found = isUuid(erasureId) ? await findErasure(db, caller.environment, erasureId) : undefined
+    handle: async ({ db }, { principal, params: { erasureId } }) => {
+      const found = isUuid(erasureId) ? await findErasure(db, principal.environment, erasureId) : undefined
       if (found === undefined) throw notFound(`Erasure ${erasureId} was not found`)
       return ok(found)
     },

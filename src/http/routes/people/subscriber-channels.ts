@@ -24,9 +24,9 @@ export const subscriberChannelRoutes = [
     method: 'PUT',
     operationId: 'updateSubscriberCredentials',
     summary: 'Update provider credentials',
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { subscriberId: params.subscriberId, channel: body, idempotency }
-      return answeredTo(caller, await addCredentials(db, world, caller.environment, call))
+      return answeredTo(principal, await addCredentials(db, world, principal.environment, call))
     },
   }),
   route({
@@ -34,9 +34,9 @@ export const subscriberChannelRoutes = [
     method: 'PATCH',
     operationId: 'appendSubscriberCredentials',
     summary: 'Append provider credentials',
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { subscriberId: params.subscriberId, channel: body, idempotency }
-      return answeredTo(caller, await addCredentials(db, world, caller.environment, call))
+      return answeredTo(principal, await addCredentials(db, world, principal.environment, call))
     },
   }),
   route({
@@ -47,8 +47,8 @@ export const subscriberChannelRoutes = [
     summary: 'Delete provider credentials',
     params: Type.Object({ subscriberId, providerId: channelInput.properties.providerId }),
     replies: { 204: null },
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeCredentials(db, world, caller.environment, { ...params, idempotency }),
+    handle: ({ db, world }, { principal, params, idempotency }) =>
+      removeCredentials(db, world, principal.environment, { ...params, idempotency }),
   }),
   route({
     ...shared,
@@ -60,9 +60,9 @@ export const subscriberChannelRoutes = [
     params,
     body: Type.Object({ isOnline: Type.Boolean() }, { title: 'UpdateOnlineStatus', examples: [{ isOnline: true }] }),
     replies: { 200: subscriber },
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { subscriberId: params.subscriberId, isOnline: body.isOnline, idempotency }
-      return answeredTo(caller, await changeOnlineStatus(db, world, caller.environment, call))
+      return answeredTo(principal, await changeOnlineStatus(db, world, principal.environment, call))
     },
   }),
 ]

@@ -24,13 +24,13 @@ export const subscriberExportRoutes = [
     produces: 'application/x-ndjson',
     replies: { 200: null },
     errors: [404],
-    handle: async ({ db, world }, { caller, author, params: { subscriberId }, untilGone }) => {
-      const found = await findExport(db, caller.environment, subscriberId)
+    handle: async ({ db, world }, { principal, author, params: { subscriberId }, untilGone }) => {
+      const found = await findExport(db, principal.environment, subscriberId)
       if (found === undefined) throw unknownSubscriber(subscriberId)
-      await auditExport(db, world, caller.environment, { subscriberId, author })
+      await auditExport(db, world, principal.environment, { subscriberId, author })
       const parts = { sealer: world.sealer, now: world.now(), gone: untilGone() }
       // As many pages are read ahead as the stream asks for: one.
-      return ok(Readable.from(exportLines(db, caller.environment, found, parts), { highWaterMark: 1 }))
+      return ok(Readable.from(exportLines(db, principal.environment, found, parts), { highWaterMark: 1 }))
     },
   }),
 ]

@@ -32,8 +32,8 @@ export const subscriberPreferenceV1Routes = [
     scope: 'read',
     params,
     replies: { 200: Type.Array(templatePreference) },
-    handle: async ({ db }, { caller, params }) => {
-      const found = await preferencesAndWorkflows(db, caller.environment, params.subscriberId, listed)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await preferencesAndWorkflows(db, principal.environment, params.subscriberId, listed)
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
       const { preferences, workflows } = found
       return ok(workflows.slice(0, listed.limit).map((workflow) => templatePreferenceOf(preferences, workflow)))
@@ -55,13 +55,15 @@ export const subscriberPreferenceV1Routes = [
       { title: 'UpdateSubscriberGlobalPreferences', examples: [{ preferences: [{ type: 'sms', enabled: false }] }] },
     ),
     replies: { 200: globalPreference },
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, params, body, idempotency }) => {
       const change = {
         ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
         channels: switches(body.preferences ?? []),
       }
       const call = { subscriberId: params.subscriberId, change, idempotency }
-      return changeGlobalPreferences(db, world, caller.environment, call, (_tx, preferences) => globally(preferences))
+      return changeGlobalPreferences(db, world, principal.environment, call, (_tx, preferences) =>
+        globally(preferences),
+      )
     },
   }),
   route({
@@ -73,9 +75,9 @@ export const subscriberPreferenceV1Routes = [
     scope: 'read',
     params,
     replies: { 200: Type.Array(globalPreference) },
-    handle: async ({ db }, { caller, params }) => {
+    handle: async ({ db }, { principal, params }) => {
       const none = { ...listed, limit: 1 }
-      const found = await preferencesAndWorkflows(db, caller.environment, params.subscriberId, none)
+      const found = await preferencesAndWorkflows(db, principal.environment, params.subscriberId, none)
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
       return ok([globally(found.preferences)])
     },
@@ -89,9 +91,9 @@ export const subscriberPreferenceV1Routes = [
     scope: 'read',
     params: workflowParams,
     replies: { 200: templatePreference },
-    handle: async ({ db }, { caller, params }) => {
+    handle: async ({ db }, { principal, params }) => {
       const { subscriberId, workflowId } = params
-      const found = await preferencesForWorkflow(db, caller.environment, subscriberId, workflowId)
+      const found = await preferencesForWorkflow(db, principal.environment, subscriberId, workflowId)
       if (found === undefined) throw unknownSubscriber(subscriberId)
       if (found.workflow === undefined) throw unknownWorkflow(workflowId)
       return ok(templatePreferenceOf(found.preferences, found.workflow))
@@ -111,14 +113,14 @@ export const subscriberPreferenceV1Routes = [
       { title: 'UpdateSubscriberWorkflowPreference', examples: [{ channel: { type: 'email', enabled: false } }] },
     ),
     replies: { 200: templatePreference },
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, params, body, idempotency }) => {
       const { subscriberId, workflowId } = params
       const change = {
         ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
         channels: switches(body.channel === undefined ? [] : [body.channel]),
       }
       const call = { subscriberId, changes: [{ workflowId, change, field: 'workflowId' }], idempotency }
-      return changeWorkflowPreferences(db, world, caller.environment, call, (preferences, [workflow]) =>
+      return changeWorkflowPreferences(db, world, principal.environment, call, (preferences, [workflow]) =>
         workflow === undefined ? null : templatePreferenceOf(preferences, workflow),
       )
     },

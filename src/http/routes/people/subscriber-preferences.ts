@@ -51,8 +51,8 @@ export const subscriberPreferenceRoutes = [
       ),
     }),
     replies: { 200: preferencesAnswer },
-    handle: async ({ db }, { caller, params, query }) => {
-      const found = await preferencesOf(db, caller.environment, params.subscriberId, { ...firstPage, ...query })
+    handle: async ({ db }, { principal, params, query }) => {
+      const found = await preferencesOf(db, principal.environment, params.subscriberId, { ...firstPage, ...query })
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
       return ok(found)
     },
@@ -77,11 +77,11 @@ export const subscriberPreferenceRoutes = [
       },
     ),
     replies: { 200: preferencesAnswer },
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, params, body, idempotency }) => {
       const { workflowId, frequency, schedule, doNotDisturbUntil, ...switches } = body
       refuseMisplaced(body)
       const call = { subscriberId: params.subscriberId, idempotency }
-      const { environment } = caller
+      const { environment } = principal
       if (workflowId === undefined) {
         const change = { ...switches, ...given({ schedule, doNotDisturbUntil }) }
         return changeGlobalPreferences(db, world, environment, { ...call, change }, (tx) =>
@@ -115,14 +115,14 @@ export const subscriberPreferenceRoutes = [
       },
     ),
     replies: { 200: Type.Array(leveledPreference) },
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, params, body, idempotency }) => {
       const changes = body.preferences.map(({ workflowId, ...change }, index) => ({
         workflowId,
         change,
         field: `preferences.${index}.workflowId`,
       }))
       const call = { subscriberId: params.subscriberId, changes, idempotency }
-      return changeWorkflowPreferences(db, world, caller.environment, call, (preferences, workflows) =>
+      return changeWorkflowPreferences(db, world, principal.environment, call, (preferences, workflows) =>
         workflows.map((workflow) => leveledPreferenceOf(preferences, workflow)),
       )
     },

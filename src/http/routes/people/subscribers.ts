@@ -46,9 +46,9 @@ export const subscriberRoutes = [
     ),
     replies: { 201: subscriber },
     errors: [409],
-    handle: async ({ subscriberCreations }, { caller, query, body, idempotency }) => {
+    handle: async ({ subscriberCreations }, { principal, query, body, idempotency }) => {
       const call = { subscriber: trimmed(body), failIfExists: query.failIfExists === true, idempotency }
-      return answeredTo(caller, await subscriberCreations.add(caller.environment, call))
+      return answeredTo(principal, await subscriberCreations.add(principal.environment, call))
     },
   }),
   route({
@@ -68,7 +68,8 @@ export const subscriberRoutes = [
       subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The full id.' })),
     }),
     replies: { 200: cursorPage('SubscriberPage', subscriber) },
-    handle: async ({ db, world }, { caller, query }) => ok(await searchSubscribers(db, world.sealer, caller, query)),
+    handle: async ({ db, world }, { principal, query }) =>
+      ok(await searchSubscribers(db, world.sealer, principal, query)),
   }),
   route({
     ...shared,
@@ -80,8 +81,8 @@ export const subscriberRoutes = [
     params,
     replies: { 200: subscriber },
     errors: [404],
-    handle: async ({ db, world }, { caller, params }) => {
-      const found = await findSubscriber(db, world.sealer, caller, params.subscriberId)
+    handle: async ({ db, world }, { principal, params }) => {
+      const found = await findSubscriber(db, world.sealer, principal, params.subscriberId)
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
       return ok(found)
     },
@@ -101,9 +102,9 @@ export const subscriberRoutes = [
     }),
     replies: { 200: subscriber },
     errors: [404],
-    handle: async ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { subscriberId: params.subscriberId, fields: body, idempotency }
-      return answeredTo(caller, await changeSubscriber(db, world, caller.environment, call))
+      return answeredTo(principal, await changeSubscriber(db, world, principal.environment, call))
     },
   }),
   route({
@@ -119,8 +120,8 @@ export const subscriberRoutes = [
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedSubscriber' }),
     },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeSubscriber(db, world, caller.environment, { subscriberId: params.subscriberId, idempotency }),
+    handle: ({ db, world }, { principal, params, idempotency }) =>
+      removeSubscriber(db, world, principal.environment, { subscriberId: params.subscriberId, idempotency }),
   }),
   route({
     ...shared,
@@ -144,8 +145,8 @@ export const subscriberRoutes = [
       { title: 'CreateSubscribersInBulk', examples: [{ subscribers: [subscriberExample] }] },
     ),
     replies: { 201: bulkResult },
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createSubscribersInBulk(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, body, idempotency }) =>
+      createSubscribersInBulk(db, world, principal.environment, {
         elements: body.subscribers.map(bulkElement),
         idempotency,
       }),

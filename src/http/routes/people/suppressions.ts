@@ -76,7 +76,7 @@ export const suppressionRoutes = [
       ),
     }),
     replies: { 200: cursorPage('SuppressionPage', suppression) },
-    handle: async ({ db }, { caller, query }) => ok(await suppressionsPage(db, caller.environment, query)),
+    handle: async ({ db }, { principal, query }) => ok(await suppressionsPage(db, principal.environment, query)),
   }),
   route({
     ...shared,
@@ -88,8 +88,8 @@ export const suppressionRoutes = [
     scope: 'subscribers:write',
     body: Type.Object(input, { title: 'AddSuppression', examples: [example] }),
     replies: { 200: suppression, 201: suppression },
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      addSuppression(db, world, caller.environment, { suppression: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      addSuppression(db, world, principal.environment, { suppression: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -116,8 +116,8 @@ export const suppressionRoutes = [
         { title: 'SuppressionCounts' },
       ),
     },
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      addSuppressions(db, world, caller.environment, { suppressions: body.suppressions, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      addSuppressions(db, world, principal.environment, { suppressions: body.suppressions, author, idempotency }),
   }),
   route({
     ...shared,
@@ -129,7 +129,7 @@ export const suppressionRoutes = [
     params: Type.Object({ channel, address }),
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeSuppression(db, world, caller.environment, { ...params, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeSuppression(db, world, principal.environment, { ...params, author, idempotency }),
   }),
 ]

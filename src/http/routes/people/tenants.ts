@@ -44,8 +44,8 @@ export const tenantRoutes = [
     scope: 'read',
     query: Type.Object(offsetParameters(100)),
     replies: { 200: offsetPage('TenantPage', tenant) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await tenantsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await tenantsPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -60,8 +60,8 @@ export const tenantRoutes = [
     ),
     replies: { 201: tenant },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createTenant(db, world, caller.environment, { tenant: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createTenant(db, world, principal.environment, { tenant: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -73,8 +73,8 @@ export const tenantRoutes = [
     params,
     replies: { 200: tenant },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await findTenant(db, caller.environment, params.identifier)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await findTenant(db, principal.environment, params.identifier)
       if (found === undefined) throw unknownTenant(params.identifier)
       return ok(found)
     },
@@ -94,8 +94,13 @@ export const tenantRoutes = [
     ),
     replies: { 200: tenant },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeTenant(db, world, caller.environment, { identifier: params.identifier, change: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeTenant(db, world, principal.environment, {
+        identifier: params.identifier,
+        change: body,
+        author,
+        idempotency,
+      }),
   }),
   route({
     ...shared,
@@ -107,7 +112,7 @@ export const tenantRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeTenant(db, world, caller.environment, { identifier: params.identifier, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeTenant(db, world, principal.environment, { identifier: params.identifier, author, idempotency }),
   }),
 ]

@@ -125,10 +125,10 @@ export const topicSubscriptionRoutes = [
     }),
     replies: { 200: cursorPage('TopicSubscriptionPage', subscription) },
     errors: [404],
-    handle: async ({ db }, { caller, params, query }) => {
-      const topic = await findTopic(db, caller.environment, params.topicKey)
+    handle: async ({ db }, { principal, params, query }) => {
+      const topic = await findTopic(db, principal.environment, params.topicKey)
       if (topic === undefined) throw unknownTopic(params.topicKey)
-      return ok(await topicSubscriptionsPage(db, caller.environment, topic, query))
+      return ok(await topicSubscriptionsPage(db, principal.environment, topic, query))
     },
   }),
   route({
@@ -156,9 +156,9 @@ export const topicSubscriptionRoutes = [
       },
     ),
     replies: { 201: result },
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, params, body, idempotency }) => {
       const topic = { key: params.topicKey, ...(body.name === undefined ? {} : { name: body.name }) }
-      return subscribeToTopic(db, world, caller.environment, {
+      return subscribeToTopic(db, world, principal.environment, {
         topic,
         requests: named<SubscriptionRequest>(body),
         idempotency,
@@ -181,9 +181,9 @@ export const topicSubscriptionRoutes = [
     ),
     replies: { 200: result },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, params, body, idempotency }) => {
       const targets = named<SubscriptionTarget>(body)
-      return unsubscribeFromTopic(db, world, caller.environment, { topicKey: params.topicKey, targets, idempotency })
+      return unsubscribeFromTopic(db, world, principal.environment, { topicKey: params.topicKey, targets, idempotency })
     },
   }),
   route({
@@ -196,9 +196,9 @@ export const topicSubscriptionRoutes = [
     params: Type.Object({ ...topicParams.properties, externalSubscriberId: Type.String({ minLength: 1 }) }),
     replies: { 200: membership },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
+    handle: async ({ db }, { principal, params }) => {
       const { topicKey, externalSubscriberId } = params
-      const found = await findMembership(db, caller.environment, topicKey, externalSubscriberId)
+      const found = await findMembership(db, principal.environment, topicKey, externalSubscriberId)
       if (found === undefined) throw notFound(`Subscriber ${externalSubscriberId} was not found in topic ${topicKey}`)
       return ok(found)
     },
@@ -217,10 +217,10 @@ export const topicSubscriptionRoutes = [
     }),
     replies: { 200: cursorPage('SubscriberSubscriptionPage', subscription) },
     errors: [404],
-    handle: async ({ db }, { caller, params, query }) => {
-      const subscriber = await findSummary(db, caller.environment, params.subscriberId)
+    handle: async ({ db }, { principal, params, query }) => {
+      const subscriber = await findSummary(db, principal.environment, params.subscriberId)
       if (subscriber === undefined) throw unknownSubscriber(params.subscriberId)
-      return ok(await subscriberSubscriptionsPage(db, caller.environment, subscriber, query))
+      return ok(await subscriberSubscriptionsPage(db, principal.environment, subscriber, query))
     },
   }),
 ]

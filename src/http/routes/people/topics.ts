@@ -70,7 +70,7 @@ export const topicRoutes = [
       ),
     }),
     replies: { 200: cursorPage('TopicPage', topicSchema) },
-    handle: async ({ db }, { caller, query }) => ok(await topicsPage(db, caller.environment, query)),
+    handle: async ({ db }, { principal, query }) => ok(await topicsPage(db, principal.environment, query)),
   }),
   route({
     ...shared,
@@ -95,8 +95,8 @@ export const topicRoutes = [
     ),
     replies: { 200: topicSchema, 201: topicSchema },
     errors: [409],
-    handle: ({ db, world }, { caller, query, body, idempotency }) =>
-      upsertTopic(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, query, body, idempotency }) =>
+      upsertTopic(db, world, principal.environment, {
         topic: body,
         failIfExists: query.failIfExists === true,
         idempotency,
@@ -112,8 +112,8 @@ export const topicRoutes = [
     params: topicParams,
     replies: { 200: topicSchema },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const topic = await findTopic(db, caller.environment, params.topicKey)
+    handle: async ({ db }, { principal, params }) => {
+      const topic = await findTopic(db, principal.environment, params.topicKey)
       if (topic === undefined) throw unknownTopic(params.topicKey)
       return ok(topic)
     },
@@ -132,8 +132,8 @@ export const topicRoutes = [
     ),
     replies: { 200: topicSchema },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeTopic(db, world, caller.environment, { key: params.topicKey, name: body.name, idempotency }),
+    handle: ({ db, world }, { principal, params, body, idempotency }) =>
+      changeTopic(db, world, principal.environment, { key: params.topicKey, name: body.name, idempotency }),
   }),
   route({
     ...shared,
@@ -145,7 +145,7 @@ export const topicRoutes = [
     params: topicParams,
     replies: { 200: deleted },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeTopic(db, world, caller.environment, { key: params.topicKey, idempotency }),
+    handle: ({ db, world }, { principal, params, idempotency }) =>
+      removeTopic(db, world, principal.environment, { key: params.topicKey, idempotency }),
   }),
 ]

@@ -39,7 +39,7 @@ export const buriedRoutes = [
     scope: 'read',
     query: Type.Object({ after, before, limit, orderDirection, kind: Type.Optional(kind) }),
     replies: { 200: cursorPage('BuriedPage', buried) },
-    handle: async ({ db }, { caller, query }) => ok(await buriedPage(db, caller.environment, query)),
+    handle: async ({ db }, { principal, query }) => ok(await buriedPage(db, principal.environment, query)),
   }),
   route({
     ...shared,
@@ -55,7 +55,7 @@ export const buriedRoutes = [
     }),
     replies: { 202: redriven },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      redriveBuried(db, world, caller, queue, { id: params.buriedId, idempotency }),
+    handle: ({ db, world, queue }, { principal, params, idempotency }) =>
+      redriveBuried(db, world, principal, queue, { id: params.buriedId, idempotency }),
   }),
 ]

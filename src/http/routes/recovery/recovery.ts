@@ -103,8 +103,8 @@ export const recoveryRoutes = [
     }),
     replies: { 202: redriven },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, query, idempotency }) =>
-      redriveNotification(db, world, caller, queue, { ...params, ...query, idempotency }),
+    handle: ({ db, world, queue }, { principal, params, query, idempotency }) =>
+      redriveNotification(db, world, principal, queue, { ...params, ...query, idempotency }),
   }),
   route({
     ...shared,
@@ -116,8 +116,8 @@ export const recoveryRoutes = [
     params: ofEvent,
     replies: { 202: redrive },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      redriveEvent(db, world, caller, queue, { ...params, idempotency }),
+    handle: ({ db, world, queue }, { principal, params, idempotency }) =>
+      redriveEvent(db, world, principal, queue, { ...params, idempotency }),
   }),
   route({
     ...shared,
@@ -130,8 +130,8 @@ export const recoveryRoutes = [
     params: ofNotification,
     replies: { 200: canceled },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      cancelOne(db, world, caller, queue, { ...params, idempotency }),
+    handle: ({ db, world, queue }, { principal, params, idempotency }) =>
+      cancelOne(db, world, principal, queue, { ...params, idempotency }),
   }),
   route({
     ...shared,
@@ -144,8 +144,8 @@ export const recoveryRoutes = [
     params: ofNotification,
     replies: { 200: retracted },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      retractOne(db, world, caller, queue, { ...params, idempotency }),
+    handle: ({ db, world, queue }, { principal, params, idempotency }) =>
+      retractOne(db, world, principal, queue, { ...params, idempotency }),
   }),
   route({
     ...shared,
@@ -158,8 +158,8 @@ export const recoveryRoutes = [
     params: ofEvent,
     replies: { 200: retraction, 202: retraction },
     errors: [404],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      retractEvent(db, world, caller, queue, { ...params, idempotency }),
+    handle: ({ db, world, queue }, { principal, params, idempotency }) =>
+      retractEvent(db, world, principal, queue, { ...params, idempotency }),
   }),
   route({
     ...shared,
@@ -171,8 +171,8 @@ export const recoveryRoutes = [
     params: Type.Object({ retractionId: Type.String({ maxLength: 255 }) }),
     replies: { 200: retraction },
     errors: [404],
-    handle: async ({ db }, { caller, params: { retractionId } }) => {
-      const found = isUuid(retractionId) ? await findRetraction(db, caller.environment, retractionId) : undefined
+    handle: async ({ db }, { principal, params: { retractionId } }) => {
+      const found = isUuid(retractionId) ? await findRetraction(db, principal.environment, retractionId) : undefined
       if (found === undefined) throw notFound(`Retraction ${retractionId} was not found`)
       return ok(found)
     },

@@ -36,10 +36,10 @@ export const redriveRoutes = [
       { title: 'StartRedrive', examples: [example, { ...example, dryRun: true }] },
     ),
     replies: { 200: dryRunReply, 202: redrive },
-    handle: async ({ db, world, queue }, { caller, body, idempotency }) => {
-      if (body.dryRun !== true) return startRedrive(db, world, caller, queue, { filter: body.filter, idempotency })
-      const bounds = await boundsOf(db, caller.environment, withoutAbsent(body.filter))
-      return ok(await dryRun(db, caller.environment, bounds))
+    handle: async ({ db, world, queue }, { principal, body, idempotency }) => {
+      if (body.dryRun !== true) return startRedrive(db, world, principal, queue, { filter: body.filter, idempotency })
+      const bounds = await boundsOf(db, principal.environment, withoutAbsent(body.filter))
+      return ok(await dryRun(db, principal.environment, bounds))
     },
   }),
   route({
@@ -52,7 +52,7 @@ export const redriveRoutes = [
     scope: 'read',
     query: Type.Object({ after, before, limit, orderDirection }),
     replies: { 200: cursorPage('RedrivePage', redrive) },
-    handle: async ({ db }, { caller, query }) => ok(await redrivesPage(db, caller.environment, query)),
+    handle: async ({ db }, { principal, query }) => ok(await redrivesPage(db, principal.environment, query)),
   }),
   route({
     ...shared,
@@ -64,8 +64,8 @@ export const redriveRoutes = [
     params: ofRedrive,
     replies: { 200: redrive },
     errors: [404],
-    handle: async ({ db }, { caller, params: { redriveId } }) => {
-      const found = isUuid(redriveId) ? await findRedrive(db, caller.environment, redriveId) : undefined
+    handle: async ({ db }, { principal, params: { redriveId } }) => {
+      const found = isUuid(redriveId) ? await findRedrive(db, principal.environment, redriveId) : undefined
       if (found === undefined) throw unknownRedrive(redriveId)
       return ok(found)
     },
@@ -81,7 +81,7 @@ export const redriveRoutes = [
     params: ofRedrive,
     replies: { 200: redrive },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      endRedrive(db, world, caller.environment, { ...params, idempotency }),
+    handle: ({ db, world }, { principal, params, idempotency }) =>
+      endRedrive(db, world, principal.environment, { ...params, idempotency }),
   }),
 ]

@@ -46,8 +46,8 @@ export const webhookDeliveryRoutes = [
     params: endpointParams,
     replies: { 201: delivery },
     errors: [404, 409],
-    handle: (service, { caller, params, idempotency }) =>
-      sentSoon(service, sendTest(service.db, service.world, caller.environment, { ...params, idempotency })),
+    handle: (service, { principal, params, idempotency }) =>
+      sentSoon(service, sendTest(service.db, service.world, principal.environment, { ...params, idempotency })),
   }),
   route({
     ...shared,
@@ -61,11 +61,11 @@ export const webhookDeliveryRoutes = [
     query: Type.Object({ ...cursorParameters(['_id']), status: Type.Optional(literals(deliveryStatuses)) }),
     replies: { 200: cursorPage('WebhookDeliveryPage', delivery) },
     errors: [404],
-    handle: async ({ db, world }, { caller, params, query }) => {
+    handle: async ({ db, world }, { principal, params, query }) => {
       const { endpointId } = params
-      const found = await findEndpoint(db, world.sealer, caller.environment, endpointId)
+      const found = await findEndpoint(db, world.sealer, principal.environment, endpointId)
       if (found === undefined) throw unknownEndpoint(endpointId)
-      const { data, ...page } = await deliveriesPage(db, caller.environment, { ...query, endpointId })
+      const { data, ...page } = await deliveriesPage(db, principal.environment, { ...query, endpointId })
       return ok({ ...page, data: data.map(shown) })
     },
   }),
@@ -79,10 +79,10 @@ export const webhookDeliveryRoutes = [
     params: deliveryParams,
     replies: { 200: delivery },
     errors: [404],
-    handle: async ({ db, world }, { caller, params: { endpointId, deliveryId } }) => {
-      const endpoint = await findEndpoint(db, world.sealer, caller.environment, endpointId)
+    handle: async ({ db, world }, { principal, params: { endpointId, deliveryId } }) => {
+      const endpoint = await findEndpoint(db, world.sealer, principal.environment, endpointId)
       if (endpoint === undefined) throw unknownEndpoint(endpointId)
-      const found = await findDelivery(db, caller.environment, { endpointId, id: deliveryId })
+      const found = await findDelivery(db, principal.environment, { endpointId, id: deliveryId })
       if (found === undefined) throw notFound(`Delivery ${deliveryId} of this webhook endpoint not found`)
       return ok(shown(found))
     },
@@ -98,8 +98,8 @@ export const webhookDeliveryRoutes = [
     params: deliveryParams,
     replies: { 200: delivery },
     errors: [404, 409],
-    handle: (service, { caller, params: { endpointId, deliveryId: id }, idempotency }) =>
-      sentSoon(service, redriveOne(service.db, service.world, caller.environment, { endpointId, id, idempotency })),
+    handle: (service, { principal, params: { endpointId, deliveryId: id }, idempotency }) =>
+      sentSoon(service, redriveOne(service.db, service.world, principal.environment, { endpointId, id, idempotency })),
   }),
   route({
     ...shared,
@@ -113,9 +113,9 @@ export const webhookDeliveryRoutes = [
     body: redriveBody,
     replies: { 200: redriveReply },
     errors: [404, 409],
-    handle: async ({ db, world, queue }, { caller, params, body: { from, to, statuses }, idempotency }) => {
+    handle: async ({ db, world, queue }, { principal, params, body: { from, to, statuses }, idempotency }) => {
       const call = { ...params, from, to, statuses: statuses ?? (['failed'] as const), idempotency }
-      const answer = await redriveMany(db, world, caller.environment, call)
+      const answer = await redriveMany(db, world, principal.environment, call)
       queue.poke()
       return answer
     },

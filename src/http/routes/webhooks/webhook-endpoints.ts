@@ -1,7 +1,7 @@
 // Endpoints of the customer's backend: /v1/webhook-endpoints. (/v1/webhooks is what providers call.)
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
-import type { Caller } from '../../../domain/environment.ts'
+import type { Principal } from '../../../domain/environment.ts'
 import { mayUse } from '../../../domain/environment.ts'
 import type { ShownEndpoint } from '../../../manage/webhooks/endpoint-views.ts'
 import { shownEndpoint, shownEndpoints } from '../../../manage/webhooks/endpoint-views.ts'
@@ -31,8 +31,8 @@ const shared = { tag: 'Webhooks', category: 'configuration' } as const
 const path = '/v1/webhook-endpoints'
 
 /** A query may hold a token, as other secrets it is shown to full keys only. */
-function shownTo(caller: Caller, shown: ShownEndpoint): ShownEndpoint {
-  if (mayUse(caller, 'full')) return shown
+function shownTo(principal: Principal, shown: ShownEndpoint): ShownEndpoint {
+  if (mayUse(principal, 'full')) return shown
   const address = new URL(shown.url)
   address.search = ''
   return { ...shown, url: address.href }
@@ -59,11 +59,11 @@ export const webhookEndpointRoutes = [
     scope: 'read',
     query: Type.Object(cursorParameters(['_id'])),
     replies: { 200: cursorPage('WebhookEndpointPage', endpoint) },
-    handle: async ({ db, world }, { caller, query }) => {
-      const { environment } = caller
+    handle: async ({ db, world }, { principal, query }) => {
+      const { environment } = principal
       const { data, ...page } = await endpointsPage(db, world.sealer, environment, query)
       const shown = await shownEndpoints(db, environment, data, world.now())
-      return ok({ ...page, data: shown.map((one) => shownTo(caller, one)) })
+      return ok({ ...page, data: shown.map((one) => shownTo(principal, one)) })
     },
   }),
   route({
@@ -78,8 +78,8 @@ export const webhookEndpointRoutes = [
     body: createEndpointBody,
     replies: { 201: newEndpoint },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createEndpoint(db, world, caller.environment, { endpoint: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createEndpoint(db, world, principal.environment, { endpoint: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -91,11 +91,11 @@ export const webhookEndpointRoutes = [
     params: endpointParams,
     replies: { 200: endpoint },
     errors: [404],
-    handle: async ({ db, world }, { caller, params }) => {
-      const { environment } = caller
+    handle: async ({ db, world }, { principal, params }) => {
+      const { environment } = principal
       const found = await findEndpoint(db, world.sealer, environment, params.endpointId)
       if (found === undefined) throw unknownEndpoint(params.endpointId)
-      return ok(shownTo(caller, await shownEndpoint(db, environment, found, world.now())))
+      return ok(shownTo(principal, await shownEndpoint(db, environment, found, world.now())))
     },
   }),
   route({
@@ -111,8 +111,8 @@ export const webhookEndpointRoutes = [
     body: updateEndpointBody,
     replies: { 200: endpoint },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeEndpoint(db, world, caller.environment, { id: params.endpointId, change: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeEndpoint(db, world, principal.environment, { id: params.endpointId, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -127,10 +127,10 @@ export const webhookEndpointRoutes = [
     body: rotateSecretBody,
     replies: { 201: newEndpoint },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) => {
       const overlapSeconds = body.overlapSeconds ?? overlapSecondsDefault
       const call = { id: params.endpointId, overlapSeconds, author, idempotency }
-      return rotateEndpointSecret(db, world, caller.environment, call)
+      return rotateEndpointSecret(db, world, principal.environment, call)
     },
   }),
   route({
@@ -144,7 +144,7 @@ export const webhookEndpointRoutes = [
     params: endpointParams,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeEndpoint(db, world, caller.environment, { id: params.endpointId, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeEndpoint(db, world, principal.environment, { id: params.endpointId, author, idempotency }),
   }),
 ]

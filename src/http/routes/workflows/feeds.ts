@@ -41,8 +41,13 @@ export const feedRoutes = [
     ),
     replies: { 201: feed },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createFeed(db, world, caller.environment, { name: body.name, identifier: body.identifier, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createFeed(db, world, principal.environment, {
+        name: body.name,
+        identifier: body.identifier,
+        author,
+        idempotency,
+      }),
   }),
   route({
     ...shared,
@@ -54,8 +59,8 @@ export const feedRoutes = [
     scope: 'read',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('NamedFeedPage', feed) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await feedsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await feedsPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -70,7 +75,7 @@ export const feedRoutes = [
     }),
     replies: { 204: null },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeFeed(db, world, caller.environment, { ...params, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeFeed(db, world, principal.environment, { ...params, author, idempotency }),
   }),
 ]

@@ -86,9 +86,9 @@ export const layoutV2Routes = [
     ),
     replies: { 201: layout },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
       asShown(
-        createLayout(db, world, caller.environment, {
+        createLayout(db, world, principal.environment, {
           layout: { identifier: body.layoutId, name: body.name, content: starterLayout },
           contentField,
           author,
@@ -115,12 +115,12 @@ export const layoutV2Routes = [
     replies: {
       200: Type.Object({ layouts: Type.Array(layout), totalCount: Type.Integer() }, { title: 'LayoutListV2' }),
     },
-    handle: async ({ db }, { caller, query }) => {
+    handle: async ({ db }, { principal, query }) => {
       const { limit = 10, offset = 0, query: text } = query
       const oldestFirst = query.orderDirection === 'ASC'
       const [layouts, totalCount] = await Promise.all([
-        listLayouts(db, caller.environment, { limit, offset, oldestFirst, ...(text === undefined ? {} : { text }) }),
-        countMatchingLayouts(db, caller.environment, text),
+        listLayouts(db, principal.environment, { limit, offset, oldestFirst, ...(text === undefined ? {} : { text }) }),
+        countMatchingLayouts(db, principal.environment, text),
       ])
       return ok({ layouts: layouts.map(shown), totalCount })
     },
@@ -135,7 +135,8 @@ export const layoutV2Routes = [
     params,
     replies: { 200: layout },
     errors: [404],
-    handle: async (service, { caller, params }) => ok(shown(await found(service, caller.environment, params.layoutId))),
+    handle: async (service, { principal, params }) =>
+      ok(shown(await found(service, principal.environment, params.layoutId))),
   }),
   route({
     ...shared,
@@ -159,11 +160,11 @@ export const layoutV2Routes = [
     ),
     replies: { 200: layout },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) => {
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) => {
       const content = body.controlValues === null ? starterLayout : body.controlValues?.email?.body
       const change = { name: body.name, ...(content === undefined ? {} : { content }) }
       return asShown(
-        changeLayout(db, world, caller.environment, { ...params, change, contentField, author, idempotency }),
+        changeLayout(db, world, principal.environment, { ...params, change, contentField, author, idempotency }),
       )
     },
   }),
@@ -182,11 +183,11 @@ export const layoutV2Routes = [
     ),
     replies: { 201: layout },
     errors: [404, 409],
-    handle: async (service, { caller, author, params, body, idempotency }) => {
-      const { content, description } = await found(service, caller.environment, params.layoutId)
+    handle: async (service, { principal, author, params, body, idempotency }) => {
+      const { content, description } = await found(service, principal.environment, params.layoutId)
       const named = { name: body.name, ...(body.layoutId === undefined ? {} : { identifier: body.layoutId }) }
       return asShown(
-        createLayout(service.db, service.world, caller.environment, {
+        createLayout(service.db, service.world, principal.environment, {
           layout: { ...named, content, description },
           contentField,
           author,
@@ -210,10 +211,10 @@ export const layoutV2Routes = [
       ),
     },
     errors: [404],
-    handle: async (service, { caller, params }) => {
-      const { _id, identifier } = await found(service, caller.environment, params.layoutId)
+    handle: async (service, { principal, params }) => {
+      const { _id, identifier } = await found(service, principal.environment, params.layoutId)
       const asked = { member: 'layoutId', names: [_id, identifier], activeOnly: false, limit: usersMax } as const
-      const users = await workflowsNaming(service.db, caller.environment, asked)
+      const users = await workflowsNaming(service.db, principal.environment, asked)
       return ok({ workflows: users.map((user) => ({ name: user.name, workflowId: user.identifier })) })
     },
   }),
@@ -227,7 +228,7 @@ export const layoutV2Routes = [
     params,
     replies: { 204: null },
     errors: [404, 409],
-    handle: async ({ db, world }, { caller, author, params, idempotency }) =>
-      removeLayout(db, world, caller.environment, { ...params, author, idempotency }),
+    handle: async ({ db, world }, { principal, author, params, idempotency }) =>
+      removeLayout(db, world, principal.environment, { ...params, author, idempotency }),
   }),
 ]

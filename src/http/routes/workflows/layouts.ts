@@ -73,8 +73,8 @@ export const layoutRoutes = [
     }),
     replies: { 201: layout },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createLayout(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createLayout(db, world, principal.environment, {
         layout: body,
         contentField,
         author,
@@ -91,8 +91,8 @@ export const layoutRoutes = [
     scope: 'read',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('LayoutPage', layout) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await layoutsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await layoutsPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -104,8 +104,8 @@ export const layoutRoutes = [
     params,
     replies: { 200: layout },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await findLayout(db, caller.environment, params.layoutId)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await findLayout(db, principal.environment, params.layoutId)
       if (found === undefined) throw unknownLayout(params.layoutId)
       return ok(found)
     },
@@ -123,8 +123,8 @@ export const layoutRoutes = [
     body: Type.Partial(Type.Object(members), { title: 'UpdateLayout', examples: [{ content: example }] }),
     replies: { 200: layout },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeLayout(db, world, caller.environment, { ...params, change: body, contentField, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeLayout(db, world, principal.environment, { ...params, change: body, contentField, author, idempotency }),
   }),
   route({
     ...shared,
@@ -137,8 +137,8 @@ export const layoutRoutes = [
     params,
     replies: { 200: layout },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      changeLayout(db, world, caller.environment, {
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      changeLayout(db, world, principal.environment, {
         ...params,
         change: { isDefault: true },
         contentField,
@@ -157,7 +157,7 @@ export const layoutRoutes = [
     params,
     replies: { 204: null },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeLayout(db, world, caller.environment, { ...params, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeLayout(db, world, principal.environment, { ...params, author, idempotency }),
   }),
 ]

@@ -21,8 +21,8 @@ export const notificationGroupRoutes = [
     params,
     replies: { 200: notificationGroup },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = isUuid(params.id) ? await findGroup(db, caller.environment, params.id) : undefined
+    handle: async ({ db }, { principal, params }) => {
+      const found = isUuid(params.id) ? await findGroup(db, principal.environment, params.id) : undefined
       if (found === undefined) throw unknownGroup(params.id)
       return ok(found)
     },
@@ -40,8 +40,8 @@ export const notificationGroupRoutes = [
     ),
     replies: { 200: notificationGroup },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeGroup(db, world, caller.environment, { id: params.id, name: body.name, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeGroup(db, world, principal.environment, { id: params.id, name: body.name, author, idempotency }),
   }),
   route({
     ...shared,
@@ -55,7 +55,7 @@ export const notificationGroupRoutes = [
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedNotificationGroup' }),
     },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeGroup(db, world, caller.environment, { id: params.id, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeGroup(db, world, principal.environment, { id: params.id, author, idempotency }),
   }),
 ]

@@ -33,8 +33,8 @@ export const translationRoutes = [
     description: 'In alphabetical order. There are at most 200.',
     scope: 'read',
     replies: { 200: Type.Array(localeEntry) },
-    handle: async ({ db }, { caller }) => {
-      const locales = await listLocales(db, caller.environment)
+    handle: async ({ db }, { principal }) => {
+      const locales = await listLocales(db, principal.environment)
       const written = (at: Date): string => at.toISOString()
       return ok(
         locales.map((one) => ({
@@ -61,8 +61,13 @@ export const translationRoutes = [
     ),
     replies: { 200: translation },
     errors: [409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      putTranslation(db, world, caller.environment, { locale: params.locale, texts: body.texts, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      putTranslation(db, world, principal.environment, {
+        locale: params.locale,
+        texts: body.texts,
+        author,
+        idempotency,
+      }),
   }),
   route({
     ...shared,
@@ -74,7 +79,8 @@ export const translationRoutes = [
     params,
     replies: { 200: translation },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => ok(await retrieveTranslation(db, caller.environment, params.locale)),
+    handle: async ({ db }, { principal, params }) =>
+      ok(await retrieveTranslation(db, principal.environment, params.locale)),
   }),
   route({
     ...shared,
@@ -86,7 +92,7 @@ export const translationRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeTranslation(db, world, caller.environment, { locale: params.locale, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeTranslation(db, world, principal.environment, { locale: params.locale, author, idempotency }),
   }),
 ]

@@ -81,9 +81,9 @@ export const workflowOverrideRoutes = [
     ),
     replies: { 201: override },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) => {
+    handle: ({ db, world }, { principal, author, body, idempotency }) => {
       const { workflowId, tenantId, ...change } = body
-      return createOverride(db, world, caller.environment, { workflowId, tenantId, change, author, idempotency })
+      return createOverride(db, world, principal.environment, { workflowId, tenantId, change, author, idempotency })
     },
   }),
   route({
@@ -96,8 +96,8 @@ export const workflowOverrideRoutes = [
     scope: 'read',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('WorkflowOverridePage', override) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await overridesPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await overridesPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -108,7 +108,7 @@ export const workflowOverrideRoutes = [
     scope: 'read',
     replies: { 200: override },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => ok(await overrideNamed(db, caller.environment, params)),
+    handle: async ({ db }, { principal, params }) => ok(await overrideNamed(db, principal.environment, params)),
   }),
   route({
     ...shared,
@@ -121,8 +121,8 @@ export const workflowOverrideRoutes = [
     body: updateBody,
     replies: { 200: override },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeOverride(db, world, caller.environment, { name: params, change: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeOverride(db, world, principal.environment, { name: params, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -133,8 +133,8 @@ export const workflowOverrideRoutes = [
     scope: 'workflows:write',
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeOverride(db, world, caller.environment, { name: params, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeOverride(db, world, principal.environment, { name: params, author, idempotency }),
   }),
   route({
     ...shared,
@@ -145,7 +145,7 @@ export const workflowOverrideRoutes = [
     scope: 'read',
     replies: { 200: override },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => ok(await overrideNamed(db, caller.environment, params)),
+    handle: async ({ db }, { principal, params }) => ok(await overrideNamed(db, principal.environment, params)),
   }),
   route({
     ...shared,
@@ -158,8 +158,8 @@ export const workflowOverrideRoutes = [
     body: updateBody,
     replies: { 200: override },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeOverride(db, world, caller.environment, { name: params, change: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeOverride(db, world, principal.environment, { name: params, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -170,7 +170,7 @@ export const workflowOverrideRoutes = [
     scope: 'workflows:write',
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeOverride(db, world, caller.environment, { name: params, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeOverride(db, world, principal.environment, { name: params, author, idempotency }),
   }),
 ]

@@ -83,11 +83,11 @@ export const workflowTestRoutes = [
     params: Type.Object({ workflowId }),
     body: testBody,
     replies: { 201: triggerResult },
-    handle: async ({ db, triggers }, { caller, params, body, idempotency, traceparent }) => {
+    handle: async ({ db, triggers }, { principal, params, body, idempotency, traceparent }) => {
       const { steps, skipDelays, ...given } = body
-      const plan = await planTest(db, caller.environment, { ...params, ...body })
+      const plan = await planTest(db, principal.environment, { ...params, ...body })
       const event = asTest(readEvent({ ...given, name: plan.name, payload: plan.payload }), plan.test)
-      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+      return throwIfRejected(await triggers.single(principal.environment, { event, idempotency, traceparent }))
     },
   }),
   route({
@@ -103,12 +103,12 @@ export const workflowTestRoutes = [
     params: Type.Object({ workflowId, stepId: Type.String(stepName) }),
     body: previewBody,
     replies: { 201: stepPreview },
-    handle: async ({ db, world }, { caller, params, body }) => {
+    handle: async ({ db, world }, { principal, params, body }) => {
       const { subscriberId, ...previewPayload } = body
       if (subscriberId !== undefined && body.subscriber !== undefined) {
         throw invalidField('subscriber', 'subscriber must be omitted if subscriberId is given')
       }
-      return previewStep(db, world, caller, { ...params, previewPayload, subscriberId, payloadPath: 'payload' })
+      return previewStep(db, world, principal, { ...params, previewPayload, subscriberId, payloadPath: 'payload' })
     },
   }),
 ]

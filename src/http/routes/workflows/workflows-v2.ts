@@ -55,8 +55,8 @@ export const workflowV2Routes = [
     body: createWorkflowV2Body,
     replies: { 201: workflowV2 },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createWorkflowV2(db, world, caller, { workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createWorkflowV2(db, world, principal, { workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -79,9 +79,9 @@ export const workflowV2Routes = [
       status: Type.Optional(Type.Array(literals(workflowStatuses), { maxItems: 3 })),
     }),
     replies: { 200: workflowV2List },
-    handle: async ({ db }, { caller, query }) => {
+    handle: async ({ db }, { principal, query }) => {
       const { limit = 10, offset = 0, orderBy = 'createdAt', orderDirection = 'DESC' } = query
-      return ok(await workflowsV2Page(db, caller.environment, { ...query, limit, offset, orderBy, orderDirection }))
+      return ok(await workflowsV2Page(db, principal.environment, { ...query, limit, offset, orderBy, orderDirection }))
     },
   }),
   route({
@@ -95,8 +95,8 @@ export const workflowV2Routes = [
     params,
     replies: { 200: workflowV2 },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await workflowV2For(db, caller, params.workflowId)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await workflowV2For(db, principal, params.workflowId)
       if (found === undefined) throw unknownWorkflow(params.workflowId)
       return ok(found)
     },
@@ -114,8 +114,8 @@ export const workflowV2Routes = [
     body: replaceWorkflowV2Body,
     replies: { 200: workflowV2 },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      replaceWorkflowV2(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      replaceWorkflowV2(db, world, principal, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -129,8 +129,8 @@ export const workflowV2Routes = [
     body: changeWorkflowV2Body,
     replies: { 200: workflowV2 },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeWorkflowV2(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeWorkflowV2(db, world, principal, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -143,8 +143,8 @@ export const workflowV2Routes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeWorkflowV2(db, world, caller, { id: params.workflowId, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeWorkflowV2(db, world, principal, { id: params.workflowId, author, idempotency }),
   }),
   route({
     ...shared,
@@ -157,8 +157,8 @@ export const workflowV2Routes = [
     params: stepParams,
     replies: { 200: stepV2 },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await stepV2For(db, caller, params)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await stepV2For(db, principal, params)
       if (found === 'no workflow') throw unknownWorkflow(params.workflowId)
       if (found === 'no step') throw unknownStep(params.stepId)
       return ok(found)
@@ -178,6 +178,6 @@ export const workflowV2Routes = [
     body: previewStepBody,
     replies: { 201: stepPreview },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body }) => previewStep(db, world, caller, { ...params, ...body }),
+    handle: ({ db, world }, { principal, params, body }) => previewStep(db, world, principal, { ...params, ...body }),
   }),
 ]

@@ -35,8 +35,8 @@ export const workflowRoutes = [
     body: createWorkflowBody,
     replies: { 201: workflow },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createWorkflow(db, world, caller, { workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createWorkflow(db, world, principal, { workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -56,8 +56,8 @@ export const workflowRoutes = [
       ),
     }),
     replies: { 200: offsetPage('WorkflowPage', workflow) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await workflowsFor(db, caller, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await workflowsFor(db, principal, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -70,8 +70,8 @@ export const workflowRoutes = [
     params,
     replies: { 200: workflow },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await workflowFor(db, caller, params.workflowId)
+    handle: async ({ db }, { principal, params }) => {
+      const found = await workflowFor(db, principal, params.workflowId)
       if (found === undefined) throw unknownWorkflow(params.workflowId)
       return ok(found)
     },
@@ -89,8 +89,8 @@ export const workflowRoutes = [
     body: replaceWorkflowBody,
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      replaceWorkflow(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      replaceWorkflow(db, world, principal, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -104,8 +104,8 @@ export const workflowRoutes = [
     body: changeWorkflowBody,
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeWorkflow(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeWorkflow(db, world, principal, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -118,8 +118,8 @@ export const workflowRoutes = [
     body: Type.Object({ active: Type.Boolean() }, { title: 'WorkflowStatus', examples: [{ active: true }] }),
     replies: { 200: workflow },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeWorkflow(db, world, caller, {
+    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
+      changeWorkflow(db, world, principal, {
         id: params.workflowId,
         workflow: { active: body.active },
         author,
@@ -137,8 +137,8 @@ export const workflowRoutes = [
     params,
     replies: { 200: Type.Boolean({ description: 'Always true.' }) },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeWorkflow(db, world, caller, { id: params.workflowId, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, idempotency }) =>
+      removeWorkflow(db, world, principal, { id: params.workflowId, author, idempotency }),
   }),
   route({
     ...shared,
@@ -150,8 +150,8 @@ export const workflowRoutes = [
     scope: 'read',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('NotificationGroupPage', notificationGroup) },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await groupsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) =>
+      ok(await groupsPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -166,7 +166,7 @@ export const workflowRoutes = [
     ),
     replies: { 201: notificationGroup },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createGroup(db, world, caller.environment, { name: body.name, author, idempotency }),
+    handle: ({ db, world }, { principal, author, body, idempotency }) =>
+      createGroup(db, world, principal.environment, { name: body.name, author, idempotency }),
   }),
 ]
