@@ -1,11 +1,10 @@
-// Outbound webhooks from what happened to what arrived: every type of event, filters, signatures, retries, disabling and redriving.
+// Outbound webhooks from what happened to what arrived: every type of event, filters, order, retries, disabling, crashes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { sql } from '../../src/db/sql.ts'
 import { webhookEventTypes } from '../../src/domain/webhooks/webhook-event.ts'
-import { sweep } from '../../src/manage/operate/housekeeping.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { logOf } from '../support/audit-scene.ts'
@@ -14,19 +13,21 @@ import { inboxOf } from '../support/inbox-scene.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
 import { linkFor, oneClick } from '../support/unsubscribe-scene.ts'
 import type { ReceivedEvent, Receiver } from '../support/webhook-scene.ts'
-import { isSignedWith, startReceiver } from '../support/webhook-scene.ts'
+import { isSignedWith, startReceiver, WebhookScene } from '../support/webhook-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
 let scene: FlowScene
-let postmark: PostmarkScript
+let hooks: WebhookScene
 let receiver: Receiver
+let postmark: PostmarkScript
 before(async () => {
   app = await createTestApp()
   scene = new FlowScene(app)
   postmark = new PostmarkScript(scene)
   await postmark.account()
   receiver = await startReceiver(app)
+  hooks = new WebhookScene(scene, receiver)
 })
 after(async () => {
   await receiver.close()
@@ -35,46 +36,10 @@ after(async () => {
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-
-interface Endpoint {
-  readonly id: string
-  readonly path: string
-  readonly secret: string
-}
-
-/** At a path of its own. */
-async function endpoint(more: object = {}): Promise<Endpoint> {
-  const path = `/${fresh('hook')}`
-  const made = await scene.expect(201, 'POST', '/v1/webhook-endpoints', { url: receiver.url(path), ...more })
-  return { id: made._id, path, secret: made.secret }
-}
-
-const at = ({ id }: Endpoint, rest = ''): string => `/v1/webhook-endpoints/${id}${rest}`
-const shown = (one: Endpoint): Promise<Json> => scene.expect(200, 'GET', at(one))
-const remove = (one: Endpoint): Promise<Json> => scene.expect(204, 'DELETE', at(one))
-const deliveries = async (one: Endpoint, query = ''): Promise<Json[]> =>
-  (await scene.expect(200, 'GET', at(one, `/deliveries?limit=100${query}`))).data
 const types = (events: readonly ReceivedEvent[]): string[] => events.map(({ body }) => body.type)
 
-async function taken(one: Endpoint): Promise<ReceivedEvent[]> {
-  await scene.work()
-  return receiver.taken(one.path)
-}
-
-/** A message of the feed, as `message.sent` reports it. */
-async function belled(workflow: string, to = fresh('person')): Promise<{ to: string; messageId: string }> {
-  const { transactionId } = await scene.run(workflow, to)
-  return { to, messageId: (await scene.message(transactionId))._id }
-}
-
-async function test1(one: Endpoint): Promise<Json> {
-  const made = await scene.expect(201, 'POST', at(one, '/test'))
-  await scene.work()
-  return scene.expect(200, 'GET', at(one, `/deliveries/${made._id}`))
-}
-
 test('an environment without an endpoint writes nothing for webhooks', async () => {
-  await belled(await scene.workflow([inApp()]))
+  await hooks.belled(await scene.workflow([inApp()]))
   const rows = await scene.rows(sql`
     select (select count(*) from webhook_news) + (select count(*) from webhook_deliveries) as count,
       (select count(*) from tasks where kind in ('news', 'webhook')) as tasks`)
@@ -82,7 +47,7 @@ test('an environment without an endpoint writes nothing for webhooks', async () 
 })
 
 test('a message is sent, delivered, bounced or failed; seen and read: each event arrives, signed, and fits its schema', async () => {
-  const all = await endpoint({ concurrency: 1 })
+  const all = await hooks.endpoint({ concurrency: 1 })
   const mail = await scene.workflow([email('Hello')])
   const bell = await scene.workflow([inApp('Ring')])
   const person = { subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` }
@@ -97,7 +62,7 @@ test('a message is sent, delivered, bounced or failed; seen and read: each event
     Email: person.email,
     Description: 'Gone',
   })
-  const mails = await taken(all)
+  const mails = await hooks.taken(all)
   assert.deepEqual(types(mails), [
     'workflow.updated',
     'workflow.updated',
@@ -115,17 +80,17 @@ test('a message is sent, delivered, bounced or failed; seen and read: each event
   postmark.answer = () => ({ ErrorCode: 300, Message: 'Invalid email request' })
   await scene.run(mail, { subscriberId: fresh('person'), email: 'bad@example.org' })
   postmark.answer = undefined
-  const { to, messageId } = await belled(bell)
+  const { to, messageId } = await hooks.belled(bell)
   const page = await inboxOf(app, to)
   await page.data(200, 'PATCH', `/notifications/${messageId}/read`)
   await page.data(200, 'PATCH', `/notifications/${messageId}/read`)
-  const rest = await taken(all)
+  const rest = await hooks.taken(all)
   assert.deepEqual(types(rest), ['message.failed', 'message.sent', 'message.seen', 'message.read'])
   assert.equal(rest[2]?.body.data.message._id, messageId)
   for (const event of [...mails, ...rest]) assert.ok(isSignedWith(event, all.secret), event.text)
   assert.equal(new Set([...mails, ...rest].map(({ id }) => id)).size, 9)
   await assertSchemas([...mails, ...rest])
-  await remove(all)
+  await hooks.remove(all)
 })
 
 const known = new Set<string>()
@@ -145,7 +110,7 @@ async function assertSchemas(events: readonly ReceivedEvent[]): Promise<void> {
 test('subscribers unsubscribe and change their preferences, workflows change, integrations fail', async () => {
   const eventTypes = webhookEventTypes.filter((type) => !type.startsWith('message.'))
   // One at a time: events about different subjects have no order otherwise.
-  const all = await endpoint({ eventTypes, concurrency: 1 })
+  const all = await hooks.endpoint({ eventTypes, concurrency: 1 })
   const made = await scene.created([email('Hello')])
   const person = { subscriberId: fresh('person'), email: 'reader@example.org' }
   await scene.run(made.triggers[0].identifier, person)
@@ -156,7 +121,7 @@ test('subscribers unsubscribe and change their preferences, workflows change, in
   await scene.expect(200, 'PATCH', preferences, { channels: { sms: false } })
   await scene.expect(200, 'PATCH', preferences, { workflowId: made._id, channels: { in_app: false } })
   await scene.expect(200, 'DELETE', `/v1/workflows/${made._id}`)
-  const events = await taken(all)
+  const events = await hooks.taken(all)
   assert.deepEqual(types(events), [
     ...[
       'workflow.updated',
@@ -179,14 +144,14 @@ test('subscribers unsubscribe and change their preferences, workflows change, in
   await scene.run(other, person)
   app.world.onFetch = scripted
   postmark.answer = undefined
-  const failed = await taken(all)
+  const failed = await hooks.taken(all)
   assert.deepEqual(types(failed), ['workflow.updated', 'integration.failing'])
   assert.deepEqual(
     [failed[1]?.body.data.reason, failed[1]?.body.data.integration.providerId],
     ['misconfigured', 'postmark'],
   )
   await assertSchemas([...events, ...failed])
-  await remove(all)
+  await hooks.remove(all)
 })
 
 test('every type of the catalogue has arrived once, and the catalogue has a schema and an example of each', async () => {
@@ -203,53 +168,33 @@ test('every type of the catalogue has arrived once, and the catalogue has a sche
 
 test('an endpoint gets the types and the workflows it asks for', async () => {
   const [wanted, other] = [await scene.workflow([inApp()]), await scene.workflow([inApp()])]
-  const filtered = await endpoint({ eventTypes: ['message.sent', 'preference.updated'], workflows: [wanted] })
-  assert.deepEqual((await shown(filtered)).workflows, [wanted])
-  const { to } = await belled(wanted)
-  await belled(other)
+  const filtered = await hooks.endpoint({ eventTypes: ['message.sent', 'preference.updated'], workflows: [wanted] })
+  assert.deepEqual((await hooks.shown(filtered)).workflows, [wanted])
+  const { to } = await hooks.belled(wanted)
+  await hooks.belled(other)
   await scene.expect(200, 'PATCH', `/v2/subscribers/${to}/preferences`, { channels: { sms: false } })
-  const events = await taken(filtered)
+  const events = await hooks.taken(filtered)
   assert.deepEqual(types(events), ['message.sent', 'preference.updated'])
   assert.equal(events[0]?.body.data.workflow.identifier, wanted)
-  await remove(filtered)
-})
-
-test('during a rotation both secrets sign, after it the new one alone', async () => {
-  const one = await endpoint()
-  const again = await scene.expect(201, 'POST', at(one, '/rotate-secret'), { overlapSeconds: 3600 })
-  assert.notEqual(again.secret, one.secret)
-  await test1(one)
-  const [during] = receiver.taken(one.path)
-  assert.ok(during && isSignedWith(during, one.secret) && isSignedWith(during, again.secret))
-  assert.ok((await shown(one)).previousSecretUntil !== null)
-  app.world.advance(3_600_001)
-  await test1(one)
-  const [afterwards] = receiver.taken(one.path)
-  assert.ok(afterwards && !isSignedWith(afterwards, one.secret) && isSignedWith(afterwards, again.secret))
-  assert.equal((await shown(one)).previousSecretUntil, null)
-  const texts = JSON.stringify([await shown(one), await logOf(app)])
-  assert.ok(!texts.includes(one.secret) && !texts.includes(again.secret))
-  const [row] = await scene.rows(sql`select sealed from webhook_endpoints where id = ${one.id}`)
-  assert.ok(!row.sealed.toString('latin1').includes('whsec_') && !row.sealed.toString('latin1').includes('127.0.0.1'))
-  await remove(one)
+  await hooks.remove(filtered)
 })
 
 test('what is not accepted is sent again later, with the same id and body; the log has each answer', async () => {
-  const one = await endpoint({ eventTypes: ['message.sent'] })
+  const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   receiver.answers.set(one.path, [500, 'cut', 302])
-  await belled(await scene.workflow([inApp()]))
+  await hooks.belled(await scene.workflow([inApp()]))
   await scene.work()
   assert.equal(receiver.received.filter(({ path }) => path === one.path).length, 1)
-  const [waiting] = await deliveries(one, '&status=waiting')
+  const [waiting] = await hooks.deliveries(one, '&status=waiting')
   assert.deepEqual([waiting.attempts, waiting.answers[0].status], [1, 500])
   assert.ok(waiting.answers[0].answer.startsWith('answer 500') && waiting.answers[0].answer.length === 1_000)
-  assert.equal((await shown(one)).state, 'failing')
+  assert.equal((await hooks.shown(one)).state, 'failing')
   await scene.advance(10 * minuteMs, 1_000)
   const attempts = receiver.taken(one.path)
   assert.equal(attempts.length, 4)
   assert.deepEqual([new Set(attempts.map(({ id }) => id)).size, new Set(attempts.map(({ text }) => text)).size], [1, 1])
   assert.ok(attempts.every((event) => isSignedWith(event, one.secret)))
-  const [done] = await deliveries(one)
+  const [done] = await hooks.deliveries(one)
   assert.deepEqual([done.status, done.attempts, done._id], ['delivered', 4, attempts[0]?.id])
   assert.deepEqual(
     done.answers.map(({ status, error }: Json) => [status, error === null]),
@@ -260,19 +205,19 @@ test('what is not accepted is sent again later, with the same id and body; the l
       [200, true],
     ],
   )
-  assert.deepEqual([(await shown(one)).state, (await shown(one)).failures], ['active', 0])
-  await remove(one)
+  assert.deepEqual([(await hooks.shown(one)).state, (await hooks.shown(one)).failures], ['active', 0])
+  await hooks.remove(one)
 })
 
 test('events about one message keep their order while one is repeated; others pass', async () => {
-  const one = await endpoint({ eventTypes: ['message.sent', 'message.seen'] })
+  const one = await hooks.endpoint({ eventTypes: ['message.sent', 'message.seen'] })
   const workflow = await scene.workflow([inApp()])
   receiver.answers.set(one.path, [503])
-  const first = await belled(workflow)
+  const first = await hooks.belled(workflow)
   const page = await inboxOf(app, first.to)
   await page.data(200, 'PATCH', `/notifications/${first.messageId}/read`)
   await scene.advance(2_000, 1_000)
-  const second = await belled(workflow)
+  const second = await hooks.belled(workflow)
   await scene.advance(minuteMs, 1_000)
   const order = receiver.taken(one.path).map(({ body }) => [body.type, body.data.message._id])
   assert.deepEqual(order, [
@@ -281,19 +226,19 @@ test('events about one message keep their order while one is repeated; others pa
     ['message.sent', first.messageId],
     ['message.seen', first.messageId],
   ])
-  await remove(one)
+  await hooks.remove(one)
 })
 
 test('an endpoint that accepts nothing for three days is disabled: audited, logged and shown; enabling resumes', async () => {
-  const one = await endpoint({ eventTypes: ['message.sent'] })
+  const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const workflow = await scene.workflow([inApp()])
   receiver.answers.set(one.path, Array<number>(100).fill(500))
-  await belled(workflow)
+  await hooks.belled(workflow)
   await scene.advance(2.5 * dayMs, 20 * minuteMs)
-  assert.equal((await shown(one)).state, 'failing')
-  await belled(workflow)
+  assert.equal((await hooks.shown(one)).state, 'failing')
+  await hooks.belled(workflow)
   await scene.advance(1.2 * dayMs, 20 * minuteMs)
-  const disabled = await shown(one)
+  const disabled = await hooks.shown(one)
   assert.deepEqual(
     [disabled.state, disabled.disabledBy, disabled.lastError],
     ['disabled', 'failures', 'It answered 500'],
@@ -309,55 +254,20 @@ test('an endpoint that accepts nothing for three days is disabled: audited, logg
     ),
   )
   receiver.taken(one.path)
-  await belled(workflow)
-  assert.deepEqual(await taken(one), [])
-  await scene.expect(409, 'POST', at(one, '/test'))
+  await hooks.belled(workflow)
+  assert.deepEqual(await hooks.taken(one), [])
+  await scene.expect(409, 'POST', hooks.at(one, '/test'))
   receiver.answers.delete(one.path)
-  await scene.expect(200, 'PATCH', at(one), { enabled: true })
+  await scene.expect(200, 'PATCH', hooks.at(one), { enabled: true })
   await scene.advance(2 * dayMs, 60 * minuteMs)
   const resumed = receiver.taken(one.path)
   assert.equal(resumed.length, 1, 'the second event still waited')
-  assert.deepEqual([(await shown(one)).state, (await shown(one)).failures], ['active', 0])
-  await remove(one)
-})
-
-test('an endpoint that answers 410 is disabled at once', async () => {
-  const one = await endpoint()
-  receiver.answers.set(one.path, [410])
-  const { answers } = await test1(one)
-  assert.equal(answers[0].status, 410)
-  assert.deepEqual([(await shown(one)).state, (await shown(one)).disabledBy], ['disabled', 'gone'])
-  await remove(one)
-})
-
-test('one delivery or those of a time are sent again, under their ids', async () => {
-  const one = await endpoint({ eventTypes: ['message.sent'] })
-  const workflow = await scene.workflow([inApp()])
-  const from = app.world.now().toISOString()
-  for (let count = 0; count < 3; count += 1) await belled(workflow)
-  const ids = (await taken(one)).map(({ id }) => id)
-  assert.equal(ids.length, 3)
-  const again = await scene.expect(200, 'POST', at(one, `/deliveries/${ids[1]}/redrive`))
-  assert.deepEqual([again.status, again.attempts], ['waiting', 0])
-  assert.deepEqual(
-    (await taken(one)).map(({ id }) => id),
-    [ids[1]],
-  )
-  const none = await scene.expect(200, 'POST', at(one, '/redrive'), { from })
-  assert.deepEqual(none, { redriven: 0, isCapped: false })
-  const all = await scene.expect(200, 'POST', at(one, '/redrive'), { from, statuses: ['delivered'] })
-  assert.equal(all.redriven, 3)
-  assert.deepEqual(
-    (await taken(one)).map(({ id }) => id),
-    ids,
-  )
-  await scene.expect(404, 'POST', at(one, `/deliveries/${one.id}/redrive`))
-  await scene.expect(422, 'POST', at(one, '/redrive'), { from: '2999-01-01T00:00:00Z' })
-  await remove(one)
+  assert.deepEqual([(await hooks.shown(one)).state, (await hooks.shown(one)).failures], ['active', 0])
+  await hooks.remove(one)
 })
 
 test('a crash between sending and recording repeats the delivery with the same id', async () => {
-  const one = await endpoint({ eventTypes: ['message.sent'] })
+  const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const workflow = await scene.workflow([inApp()])
   const node = await createTestApp({ nodeOf: app })
   receiver.meanwhile = async ({ path }) => {
@@ -368,7 +278,7 @@ test('a crash between sending and recording repeats the delivery with the same i
       update tasks set lease = null, due_at = ${app.world.now()} where id = ${one.id} and kind = 'webhook'`)
     await app.database.db.run(sql`update webhook_deliveries set attempts = attempts + 1 where endpoint_id = ${one.id}`)
   }
-  await belled(workflow)
+  await hooks.belled(workflow)
   await scene.work()
   await node.pipeline.work()
   const attempts = receiver.taken(one.path)
@@ -376,7 +286,7 @@ test('a crash between sending and recording repeats the delivery with the same i
   assert.equal(attempts[0]?.id, attempts[1]?.id)
   assert.equal(attempts[0]?.text, attempts[1]?.text)
   await node.close()
-  await remove(one)
+  await hooks.remove(one)
 })
 
 test('an endpoint made by one node gets the next event of another, also of events decided with their acceptance', async () => {
@@ -384,22 +294,22 @@ test('an endpoint made by one node gets the next event of another, also of event
   const workflow = await scene.workflow([inApp()])
   const warm = await node.call('POST', '/v1/events/trigger', { body: { name: workflow, to: fresh('person') } })
   assert.equal(warm.status, 201)
-  const one = await endpoint({ eventTypes: ['message.sent'] })
+  const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const reply = await node.call('POST', '/v1/events/trigger', { body: { name: workflow, to: fresh('person') } })
   assert.equal(reply.status, 201)
   await scene.inNobodysHands(reply.body.transactionId)
-  const events = await taken(one)
+  const events = await hooks.taken(one)
   assert.deepEqual(
     events.map(({ body }) => body.data.transactionId),
     [reply.body.transactionId],
   )
   await node.close()
-  await remove(one)
+  await hooks.remove(one)
 })
 
 test('a slow endpoint delays no other, and no more calls are made at a time than it allows', async () => {
-  const slow = await endpoint({ eventTypes: ['message.sent'], concurrency: 2 })
-  const quick = await endpoint({ eventTypes: ['message.sent'] })
+  const slow = await hooks.endpoint({ eventTypes: ['message.sent'], concurrency: 2 })
+  const quick = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const workflow = await scene.workflow([inApp()])
   let [atOnce, most] = [0, 0]
   const quickOnes: string[] = []
@@ -420,98 +330,6 @@ test('a slow endpoint delays no other, and no more calls are made at a time than
   await scene.work()
   receiver.meanwhile = undefined
   assert.deepEqual([receiver.taken(slow.path).length, receiver.taken(quick.path).length, most], [5, 5, 2])
-  await remove(slow)
-  await remove(quick)
-})
-
-test('a private address is not called, and the log says why', async () => {
-  const made = await scene.expect(201, 'POST', '/v1/webhook-endpoints', { url: 'http://127.0.0.2:9/in' })
-  const hidden: Endpoint = { id: made._id, path: '', secret: made.secret }
-  const { createOutboundFetch } = await import('../../src/world/outbound/outbound-fetch.ts')
-  const scripted = app.world.onFetch
-  app.world.onFetch = createOutboundFetch({ allow: [] })
-  const { answers } = await test1(hidden)
-  app.world.onFetch = scripted
-  assert.equal(answers[0].status, null)
-  assert.match(answers[0].error, /127\.0\.0\.2|private|not allowed/)
-  await remove(hidden)
-})
-
-test('deliveries are swept after 30 days, those of deleted endpoints at once, and a subscriber’s go with them', async () => {
-  const [kept, gone] = [
-    await endpoint({ eventTypes: ['message.sent'] }),
-    await endpoint({ eventTypes: ['message.sent'] }),
-  ]
-  const { to } = await belled(await scene.workflow([inApp()]))
-  await scene.work()
-  await belled(await scene.workflow([inApp()]))
-  await scene.work()
-  const count = async (one: Endpoint): Promise<number> => {
-    const rows = await scene.rows(sql`select 1 from webhook_deliveries where endpoint_id = ${one.id}`)
-    return rows.length
-  }
-  assert.deepEqual([await count(kept), await count(gone)], [2, 2])
-  await remove(gone)
-  await sweep(app.database.db, app.world)
-  await sweep(app.database.db, app.world)
-  assert.deepEqual([await count(kept), await count(gone)], [2, 0])
-  assert.deepEqual(await scene.rows(sql`select 1 from webhook_endpoints where id = ${gone.id}`), [])
-  const erasure = await scene.expect(202, 'POST', `/v1/subscribers/${to}/erase`)
-  await scene.advance(3 * minuteMs, 10_000)
-  const erased = await scene.expect(200, 'GET', `/v1/erasures/${erasure._id}`)
-  assert.deepEqual(
-    [erased.status, erased.removed.webhookDeliveries],
-    ['completed', 1],
-    JSON.stringify(app.world.logged.slice(-2)),
-  )
-  assert.equal(await count(kept), 1)
-  app.world.advance(31 * dayMs)
-  await sweep(app.database.db, app.world)
-  assert.equal(await count(kept), 0)
-  await remove(kept)
-})
-
-test('what cannot be right is refused, and the answer says how to fix it', async () => {
-  const refused = async (body: Json, pattern: RegExp, path = '/v1/webhook-endpoints'): Promise<void> => {
-    const reply = await app.call('POST', path, { body })
-    assert.equal(reply.status, 422, reply.text)
-    assert.match(reply.text, pattern)
-  }
-  await refused({}, /url/)
-  await refused({ url: 'ftp://example.com' }, /http\(s\) address/)
-  await refused({ url: 'https://me:secret@example.com' }, /must not hold a user/)
-  await refused({ url: 'https://example.com', eventTypes: ['message.lost'] }, /eventTypes/)
-  await refused({ url: 'https://example.com', workflows: ['unknown'] }, /workflow unknown does not exist/)
-  await refused({ url: 'https://example.com', concurrency: 51 }, /concurrency/)
-  const one = await endpoint()
-  await refused({ overlapSeconds: 8 * 24 * 3600 }, /overlapSeconds/, at(one, '/rotate-secret'))
-  await refused({ from: 'yesterday' }, /from/, at(one, '/redrive'))
-  const made: string[] = [one.id]
-  for (let count = 1; count < 20; count += 1) made.push((await endpoint()).id)
-  const full = await app.call('POST', '/v1/webhook-endpoints', { body: { url: 'https://example.com' } })
-  assert.equal(full.status, 409)
-  assert.match(full.text, /at most 20 webhook endpoints/)
-  const first = await scene.expect(200, 'GET', '/v1/webhook-endpoints?limit=12')
-  const second = await scene.expect(200, 'GET', `/v1/webhook-endpoints?limit=12&after=${first.next}`)
-  assert.deepEqual([first.data.length, second.data.length, second.next], [12, 8, null])
-  for (const id of made) await scene.expect(204, 'DELETE', `/v1/webhook-endpoints/${id}`)
-  await scene.expect(404, 'GET', at(one))
-})
-
-test('a key that only reads sees an address without its query', async () => {
-  const url = `${receiver.url('/q')}?token=hush`
-  const { _id } = await scene.expect(201, 'POST', '/v1/webhook-endpoints', { url })
-  const { key } = await scene.expect(201, 'POST', '/v1/environments/api-keys', { scopes: ['read'] })
-  const read = await app.call('GET', `/v1/webhook-endpoints/${_id}`, { key })
-  assert.equal(read.body.url, receiver.url('/q'))
-  assert.equal((await scene.expect(200, 'GET', `/v1/webhook-endpoints/${_id}`)).url, url)
-  assert.equal((await app.call('DELETE', `/v1/webhook-endpoints/${_id}`, { key })).status, 403)
-  await scene.expect(204, 'DELETE', `/v1/webhook-endpoints/${_id}`)
-})
-
-test('attempts and what waits are counted', async () => {
-  const reply = await app.call('GET', '/metrics', { key: null })
-  assert.match(reply.text, /^posthorn_webhook_attempts_total\{outcome="delivered"\} [1-9]/m)
-  assert.match(reply.text, /^posthorn_webhook_attempts_total\{outcome="failed"\} [1-9]/m)
-  assert.match(reply.text, /^posthorn_webhook_deliveries_waiting \d+$/m)
+  await hooks.remove(slow)
+  await hooks.remove(quick)
 })

@@ -5,6 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createOutboundFetch } from '../../src/world/outbound/outbound-fetch.ts'
 import type { Json, TestApp } from './app.ts'
+import type { FlowScene } from './flow-scene.ts'
+import { fresh } from './flow-scene.ts'
 import { bodyOf } from './outbound-scene.ts'
 
 export interface ReceivedEvent {
@@ -79,4 +81,63 @@ export function isSignedWith({ id, timestamp, signatures, text }: ReceivedEvent,
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64')
   return signatures.includes(`v1,${expected}`)
+}
+
+export interface Endpoint {
+  readonly id: string
+  readonly path: string
+  readonly secret: string
+}
+
+/** What tests of webhooks do with endpoints, each at a path of its own. */
+export class WebhookScene {
+  readonly flow: FlowScene
+  readonly receiver: Receiver
+
+  constructor(flow: FlowScene, receiver: Receiver) {
+    this.flow = flow
+    this.receiver = receiver
+  }
+
+  async endpoint(more: object = {}): Promise<Endpoint> {
+    const path = `/${fresh('hook')}`
+    const body = { url: this.receiver.url(path), ...more }
+    const made = await this.flow.expect(201, 'POST', '/v1/webhook-endpoints', body)
+    return { id: made._id, path, secret: made.secret }
+  }
+
+  at({ id }: Endpoint, rest = ''): string {
+    return `/v1/webhook-endpoints/${id}${rest}`
+  }
+
+  shown(one: Endpoint): Promise<Json> {
+    return this.flow.expect(200, 'GET', this.at(one))
+  }
+
+  remove(one: Endpoint): Promise<Json> {
+    return this.flow.expect(204, 'DELETE', this.at(one))
+  }
+
+  async deliveries(one: Endpoint, query = ''): Promise<Json[]> {
+    return (await this.flow.expect(200, 'GET', this.at(one, `/deliveries?limit=100${query}`))).data
+  }
+
+  /** What arrived by now, and was not taken before. */
+  async taken(one: Endpoint): Promise<ReceivedEvent[]> {
+    await this.flow.work()
+    return this.receiver.taken(one.path)
+  }
+
+  /** A message of the feed, of which `message.sent` is reported. */
+  async belled(workflow: string, to = fresh('person')): Promise<{ to: string; messageId: string }> {
+    const { transactionId } = await this.flow.run(workflow, to)
+    return { to, messageId: (await this.flow.message(transactionId))._id }
+  }
+
+  /** Sends a test; what became of it. */
+  async tested(one: Endpoint): Promise<Json> {
+    const made = await this.flow.expect(201, 'POST', this.at(one, '/test'))
+    await this.flow.work()
+    return this.flow.expect(200, 'GET', this.at(one, `/deliveries/${made._id}`))
+  }
 }

@@ -53,7 +53,7 @@ export function rotated(secrets: EndpointSecrets, secret: string, now: Date, unt
   return { url: secrets.url, secret, previous: previous.slice(0, previousSecretsMax) }
 }
 
-/** What signs now, the newest first. Version 2 is how keys of Standard Webhooks are told from older ones. */
+/** What signs now, the newest first. Version 2 stands for keys of Standard Webhooks. */
 export function signingKeysOf({ secret, previous }: EndpointSecrets, now: Date): CallKey[] {
   const valid = previous.filter((one) => Date.parse(one.until) > now.getTime())
   return [secret, ...valid.map((one) => one.secret)].map((text) => ({ version: 2, text }))

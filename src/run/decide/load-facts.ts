@@ -121,6 +121,7 @@ async function readFacts(
     tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
   ])
   const events = [...read, ...new Set(fastFlatMap(jobs, (job) => job.event ?? []))]
+  const tenantIds = events.map((event) => event.tenantId)
   const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
@@ -132,14 +133,9 @@ async function readFacts(
         tried?.subscribers,
       ),
     ),
-    findTenants(db, environment, {
-      ids: unique(
-        events.map((event) => event.tenantId),
-        tried?.tenants,
-      ),
-    }),
+    findTenants(db, environment, { ids: unique(tenantIds, tried?.tenants) }),
     findContexts(db, environment, unique(fastFlatMap(events, (event) => event.contextKeys ?? []))),
-    findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
+    findWorkflowOverrides(db, environment, unique(tenantIds)),
   ])
   return {
     followers,

@@ -56,9 +56,6 @@ const isInTurn = (environment: Environment): Statement => sql`
       and earlier.subject_id = d.subject_id and earlier.due_at is not null and earlier.id < d.id
       and earlier.attempts < ${attemptsInOrder})`
 
-const waitingAt = (environment: Environment, endpointId: string): Statement => sql`
-  d.environment_id = ${environment.id} and d.endpoint_id = ${endpointId} and d.due_at is not null`
-
 /** The next that an endpoint is sent. */
 export async function findDueDeliveries(
   db: Sql,
@@ -67,7 +64,7 @@ export async function findDueDeliveries(
 ): Promise<DueDelivery[]> {
   return db.rows(sql`
     select d.id, d.type, d.body::text as body, d.attempts from webhook_deliveries d
-    where ${waitingAt(environment, endpointId)} and d.due_at <= ${clock()} and ${isInTurn(environment)}
+    where d.environment_id = ${environment.id} and d.endpoint_id = ${endpointId} and d.due_at <= ${clock()} and ${isInTurn(environment)}
     order by d.due_at, d.id limit ${limit}`)
 }
 
@@ -79,7 +76,8 @@ export async function nextDeliveryInMs(
 ): Promise<number | undefined> {
   const row = await db.row<{ ms: number }>(sql`
     select greatest(0, ceil(extract(epoch from (d.due_at - ${clock()})) * 1000))::float8 as ms from webhook_deliveries d
-    where ${waitingAt(environment, endpointId)} and ${isInTurn(environment)}
+    where d.environment_id = ${environment.id} and d.endpoint_id = ${endpointId} and d.due_at is not null
+      and ${isInTurn(environment)}
     order by d.due_at limit 1`)
   return row?.ms
 }
