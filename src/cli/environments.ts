@@ -1,5 +1,5 @@
 // posthorn environments: lists, creates, renames and deletes environments.
-import { parseArgs } from 'node:util'
+
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../main/store.ts'
 import { createEnvironment, deleteEnvironment, renameEnvironment } from '../manage/operate/environment-life.ts'
@@ -8,6 +8,7 @@ import { listEnvironments } from '../store/operate/installation.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
@@ -41,11 +42,7 @@ const usage = () =>
   new UsageError(`Usage:\n${environmentsCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
 
 function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { confirm: { type: 'string' } } })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  return parsed({ args: [...args], allowPositionals: true, options: { confirm: { type: 'string' } } })
 }
 
 const call = () => ({ author: commandAuthor(), idempotency: undefined })

@@ -170,7 +170,7 @@ test('a key is taken after Bearer too', async () => {
 test('a header without a valid key gets the exact reason, and never the key', async () => {
   const cases: [string | undefined, string][] = [
     [undefined, 'Missing authorization header'],
-    ['ApiKey ph_nobody-has-this-key', 'API Key not found'],
+    ['ApiKey ph_no-one-has-this-key', 'API Key not found'],
     [`ApiKey ${'k'.repeat(10_000)}`, 'API Key not found'],
     ['ApiKey ', 'Unauthorized'],
     ['ApiKey', 'Unauthorized'],
@@ -293,6 +293,13 @@ test('the last key that may do everything cannot be revoked; lesser and expired 
     const other = await newKey(fresh, {})
     assert.equal((await fresh.call('DELETE', `${keysPath}/${only._id}`)).status, 204)
     assert.equal((await fresh.call('GET', keysPath, { key: other.key })).status, 200)
+    // The old key goes on for a day, and then there would be none.
+    const rotated = await fresh.call('POST', `${keysPath}/${other._id}/rotate`, { key: other.key, body: {} })
+    assert.equal(rotated.status, 201, rotated.text)
+    const replacement = `${keysPath}/${rotated.body._id}`
+    assert.equal((await fresh.call('DELETE', replacement, { key: other.key })).status, 409)
+    await newKey(fresh, {}, rotated.body.key)
+    assert.equal((await fresh.call('DELETE', replacement, { key: other.key })).status, 204)
   } finally {
     await fresh.close()
   }
@@ -341,7 +348,7 @@ test('a valid key is looked up about once a second, not once a call', async () =
     assert.equal(lookUps.count, 2)
     for (let call = 0; call < 2; call += 1)
       await fresh.call('GET', '/v1/environments', { key: 'unknown-key-of-nobody' })
-    assert.equal(lookUps.count, 3, 'an unknown key is remembered for a moment')
+    assert.equal(lookUps.count, 3, 'an unknown key is remembered for a short time')
     fresh.world.advance(500)
     await fresh.call('GET', '/v1/environments', { key: 'unknown-key-of-nobody' })
     assert.equal(lookUps.count, 4, 'and no longer: it may be made meanwhile')
