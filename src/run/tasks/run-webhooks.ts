@@ -11,7 +11,7 @@ import { leaveTask } from '../../store/jobs/tasks.ts'
 import { findDueDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
 import { findEndpoint } from '../../store/webhooks/webhook-endpoints.ts'
 import type { World } from '../../world/world.ts'
-import type { PagedParts } from './paged-parts.ts'
+import type { PagedParts } from './in-pages.ts'
 import type { Slots } from './slots.ts'
 
 /** Then it makes way for the endpoints of others, where more wait than a node sends to at a time. */
