@@ -8,8 +8,10 @@ import { webhookEventTypes } from '../../src/domain/webhooks/webhook-event.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { logOf } from '../support/audit-scene.ts'
+import { createFaultyDb } from '../support/faulty-db.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
 import { inboxOf } from '../support/inbox-scene.ts'
+import { createTestPipeline } from '../support/pipeline.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
 import { linkFor, oneClick } from '../support/unsubscribe-scene.ts'
 import type { ReceivedEvent, Receiver } from '../support/webhook-scene.ts'
@@ -269,23 +271,44 @@ test('an endpoint that accepts nothing for three days is disabled: audited, logg
 test('a crash between sending and recording repeats the delivery with the same id', async () => {
   const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const workflow = await scene.workflow([inApp()])
-  const node = await createTestApp({ nodeOf: app })
+  let die: () => void = () => {}
+  const dead = new Promise<void>((resolve) => {
+    die = resolve
+  })
+  // Its process ends when the answer is about to be recorded.
+  const faulty = createFaultyDb(app.database.db, ({ text }) => {
+    if (!text.includes('update webhook_deliveries')) return undefined
+    die()
+    return 'silent'
+  })
+  const dying = createTestPipeline(faulty, app.world)
+  await scene.trigger(workflow, fresh('person'))
+  void dying.work()
+  await dead
+  assert.equal((await hooks.deliveries(one))[0].attempts, 0)
+  await dying.died()
+  await scene.work()
+  const attempts = receiver.taken(one.path)
+  assert.equal(attempts.length, 2)
+  assert.deepEqual([attempts[0]?.id, attempts[0]?.text], [attempts[1]?.id, attempts[1]?.text])
+  const [delivery] = await hooks.deliveries(one)
+  assert.deepEqual([delivery.status, delivery.attempts], ['delivered', 1])
+  await hooks.remove(one)
+})
+
+test('a result is recorded once where the task has passed to another node meanwhile', async () => {
+  const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   receiver.meanwhile = async ({ path }) => {
     if (path !== one.path) return
     receiver.meanwhile = undefined
-    // Another node has the endpoint's task by now: what this one sends is known to it alone.
-    await app.database.db.run(sql`
-      update tasks set lease = null, due_at = ${app.world.now()} where id = ${one.id} and kind = 'webhook'`)
-    await app.database.db.run(sql`update webhook_deliveries set attempts = attempts + 1 where endpoint_id = ${one.id}`)
+    await scene.rows(sql`update tasks set lease = null, due_at = ${app.world.now()} where id = ${one.id}`)
+    await scene.rows(sql`update webhook_deliveries set attempts = attempts + 1 where endpoint_id = ${one.id}`)
   }
-  await hooks.belled(workflow)
+  await hooks.belled(await scene.workflow([inApp()]))
   await scene.work()
-  await node.pipeline.work()
-  const attempts = receiver.taken(one.path)
-  assert.equal(attempts.length, 2)
-  assert.equal(attempts[0]?.id, attempts[1]?.id)
-  assert.equal(attempts[0]?.text, attempts[1]?.text)
-  await node.close()
+  assert.equal(receiver.taken(one.path).length, 2)
+  const [delivery] = await hooks.deliveries(one)
+  assert.deepEqual([delivery.status, delivery.attempts, delivery.answers.length], ['delivered', 2, 1])
   await hooks.remove(one)
 })
 

@@ -39,16 +39,17 @@ export async function settleRound(
   const failed = calls.filter(({ attempt }) => attempt.error !== null)
   const lastError = failed.at(-1)?.attempt.error ?? ''
   const isGone = calls.some(({ attempt }) => attempt.status === goneStatus)
+  // The endpoint first, then its deliveries, then its task: whoever changes or redrives locks them in the same order.
   return db.transaction(async (tx) => {
-    const { id, lease } = task
-    const isOurs = await advanceTask(tx, environment, { id, lease, state: { endpointId: endpoint.id } }, queue)
-    await recordAttempts(tx, environment, endpoint.id, attempted, { clock: queue.clock, now })
     if (failed.length < calls.length) await noteDelivered(tx, environment, endpoint.id, now)
     const noted = { count: failed.length, error: lastError, now }
     const since = failed.length === calls.length ? await noteFailed(tx, environment, endpoint.id, noted) : undefined
     const isTooLong = since !== undefined && now.getTime() - since.getTime() >= disabledAfterMs
     const by: Disabler | undefined = isGone ? 'gone' : isTooLong ? 'failures' : undefined
     const isDisabled = by !== undefined && (await disableEndpoint(tx, environment, endpoint.id, { by, now }))
+    await recordAttempts(tx, environment, endpoint.id, attempted, { clock: queue.clock, now })
+    const { id, lease } = task
+    const isOurs = await advanceTask(tx, environment, { id, lease, state: { endpointId: endpoint.id } }, queue)
     if (by === undefined || !isDisabled) return { isOurs, disabledBy: undefined }
     await finishTasks(tx, environment, [task])
     await audited(tx, by, lastError)
