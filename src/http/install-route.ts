@@ -127,7 +127,7 @@ function trace(request: FastifyRequest, reply: FastifyReply, route: Route, { wor
 }
 
 /** Not by AbortSignal.any: the signal that lives as long as the server would remember every call (Node 20). */
-function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+export function untilGone(reply: Pick<FastifyReply, 'raw'>, closing: AbortSignal): AbortSignal {
   const gone = new AbortController()
   const end = (): void => {
     closing.removeEventListener('abort', end)
@@ -135,7 +135,8 @@ function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   }
   closing.addEventListener('abort', end)
   reply.raw.once('close', end)
-  if (closing.aborted) end()
+  // Gone while the call was authenticated: its `close` has come already.
+  if (closing.aborted || reply.raw.destroyed) end()
   return gone.signal
 }
 

@@ -2,7 +2,7 @@
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
-import { recordPresence } from '../record/record-presence.ts'
+import { recordPresence, silentSecondsMax } from '../record/record-presence.ts'
 import { beatInboxProcess } from '../store/people/presence.ts'
 import type { World } from '../world/world.ts'
 
@@ -124,9 +124,9 @@ class ProcessPresence implements Presence {
     const nowMs = this.#nowMs()
     const isIdle = this.#here.size === 0 && this.#recorded.size === 0
     if (isIdle || nowMs - this.#beatAtMs < beatEveryMs) return
-    const isNew = await beatInboxProcess(this.#db, this.#processId)
+    const wasLost = await beatInboxProcess(this.#db, this.#processId, silentSecondsMax)
     this.#beatAtMs = nowMs
-    if (!isNew) return
+    if (!wasLost) return
     // It was silent for so long that others took it for lost: all of it is written again.
     this.#recorded.clear()
     for (const [key, change] of this.#here) this.#changed.set(key, change)

@@ -7,6 +7,7 @@ import {
   deleteDeadProcesses,
   findDeadPresence,
   findPresent,
+  isProcessLost,
   lockPresence,
   writePresence,
 } from '../store/people/presence.ts'
@@ -14,7 +15,8 @@ import { setOnlineMany } from '../store/people/subscribers.ts'
 
 /** A process shows every 30 s that it is alive: three of them missed. */
 export const silentSecondsMax = 90
-const deadRowsPerSweep = 1_000
+/** Of one statement. */
+const deadRowsMax = 1_000
 
 /** One transaction. A subscriber is offline once no process has a connection of theirs. */
 export async function recordPresence(
@@ -33,13 +35,32 @@ export async function recordPresence(
 }
 
 /** Returns how many rows of lost processes were found. */
-export async function sweepPresence(db: Db, now: Date): Promise<number> {
-  const rows = await findDeadPresence(db, silentSecondsMax, deadRowsPerSweep)
-  for (const [key, some] of grouped(rows, (row) => `${row.environmentId} ${row.processId}`)) {
-    const [id = '', processId = ''] = key.split(' ')
-    const left = some.map((row) => row.subscriberId)
-    await db.transaction((tx) => recordPresence(tx, { id }, { processId, arrived: [], left }, now))
+export async function sweepPresence(db: Db, now: Date, signal?: AbortSignal): Promise<number> {
+  let total = 0
+  for (let count = deadRowsMax; count === deadRowsMax && signal?.aborted !== true; ) {
+    const rows = await findDeadPresence(db, silentSecondsMax, deadRowsMax)
+    for (const [key, some] of grouped(rows, (row) => `${row.environmentId} ${row.processId}`)) {
+      const [id = '', processId = ''] = key.split(' ')
+      const left = some.map((row) => row.subscriberId)
+      await db.transaction((tx) => forgetLost(tx, { id }, { processId, arrived: [], left }, now))
+    }
+    count = rows.length
+    total += count
   }
   await deleteDeadProcesses(db, silentSecondsMax)
-  return rows.length
+  return total
+}
+
+/**
+ * Unless the process came back: it writes its subscribers again, and waits for the locks that this holds. Whoever is asked first
+ * decides: one that shows itself after this look finds that it was silent, and writes everything.
+ */
+async function forgetLost(
+  tx: Tx,
+  environment: Pick<Environment, 'id'>,
+  change: PresenceChange,
+  now: Date,
+): Promise<void> {
+  await lockPresence(tx, environment, change.left)
+  if (await isProcessLost(tx, change.processId, silentSecondsMax)) await recordPresence(tx, environment, change, now)
 }

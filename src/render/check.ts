@@ -1,8 +1,8 @@
 // What is wrong with the texts of a template, reported when a workflow is saved: each by field, line and column.
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
+import { examine } from './examine.ts'
 import { blocksMax, dataDepthMax, dataTextsMax } from './limits.ts'
-import { parse, TemplateMistake } from './parse.ts'
 import { safeAddress } from './plain-text.ts'
 import type { TemplateText } from './texts.ts'
 import { textsOf } from './texts.ts'
@@ -48,13 +48,14 @@ function textCount(value: unknown): number {
 }
 
 function mistakesIn({ path, text, mode }: TemplateText): FoundMistake[] {
+  const { mistake } = examine(text, mode)
+  if (mistake !== undefined) return [{ path, message: mistake }]
   try {
-    parse(text, mode)
     // What precedes the first variable is known now.
     if (path.endsWith('.url')) safeAddress(path, text.split('{', 1)[0] ?? '')
     return []
   } catch (error) {
-    if (error instanceof TemplateMistake || error instanceof RenderError) return [{ path, message: error.message }]
+    if (error instanceof RenderError) return [{ path, message: error.message }]
     throw error
   }
 }

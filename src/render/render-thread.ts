@@ -1,11 +1,25 @@
-// The thread that renders: one request at a time, each with a renderer of its own, so that nothing is kept of what is tried.
+// The thread that renders, and examines long templates: one request at a time, each with a renderer of its own, so that nothing is kept of what is tried.
 import { parentPort } from 'node:worker_threads'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { translations, translationsOf } from '../domain/workflows/translation.ts'
 import type { ThreadReply, ThreadRequest } from './elsewhere.ts'
 import { rendered } from './elsewhere.ts'
+import type { ExamineRequest } from './examine.ts'
+import { examinedAll } from './examine.ts'
 
-function replyTo({ request, locales, at }: ThreadRequest): ThreadReply {
+function replyTo(message: ThreadRequest | ExamineRequest): ThreadReply {
+  return 'examine' in message ? examinedReply(message) : renderedReply(message)
+}
+
+function examinedReply(request: ExamineRequest): ThreadReply {
+  try {
+    return { value: examinedAll(request) }
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function renderedReply({ request, locales, at }: ThreadRequest): ThreadReply {
   const texts = locales === undefined ? {} : { [translations]: translationsOf(locales) }
   const scope = { ...request.scope, ...texts }
   try {
@@ -16,5 +30,5 @@ function replyTo({ request, locales, at }: ThreadRequest): ThreadReply {
   }
 }
 
-parentPort?.on('message', (message: ThreadRequest) => parentPort?.postMessage(replyTo(message)))
+parentPort?.on('message', (message: ThreadRequest | ExamineRequest) => parentPort?.postMessage(replyTo(message)))
 parentPort?.postMessage('ready')

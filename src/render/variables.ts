@@ -1,8 +1,6 @@
 // The variables that templates name, found without running them.
-import type { VariableSegments } from 'liquidjs'
-import { analyzeSync } from 'liquidjs'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
-import { parse, TemplateMistake } from './parse.ts'
+import { examine } from './examine.ts'
 import { scopeRoots } from './template-defaults.ts'
 import { textsOf } from './texts.ts'
 
@@ -16,8 +14,9 @@ export function variablesOf(
 ): { variables: string[]; subscriberVariables: string[] } {
   const variables = new Set<string>()
   const subscriberVariables = new Set<string>()
-  const texts = [...templates.flatMap((template) => textsOf(template).map(({ text }) => text)), ...filterValues]
-  for (const [root, ...rest] of texts.flatMap(pathsIn)) {
+  const texts = templates.flatMap((template) => textsOf(template).map(({ text, mode }) => examine(text, mode)))
+  const values = filterValues.map((text) => examine(text, 'plain'))
+  for (const [root, ...rest] of [...texts, ...values].flatMap(({ paths }) => paths)) {
     if (root === undefined) continue
     if (root === 'subscriber') add(subscriberVariables, rest)
     else if (root === 'payload') add(variables, rest)
@@ -28,25 +27,4 @@ export function variablesOf(
 
 function add(names: Set<string>, path: readonly string[]): void {
   if (path.length > 0) names.add(path.join('.'))
-}
-
-function pathsIn(text: string): string[][] {
-  if (!text.includes('{')) return []
-  try {
-    const { globals } = analyzeSync(parse(text, 'plain'), { partials: false })
-    return Object.values(globals).flatMap((found) => found.map(({ segments }) => namedPart(segments)))
-  } catch (error) {
-    if (error instanceof TemplateMistake) return []
-    throw error
-  }
-}
-
-/** Up to the first index: `items[0].name` says that there are `items`. */
-function namedPart(segments: VariableSegments): string[] {
-  const names: string[] = []
-  for (const segment of segments) {
-    if (typeof segment !== 'string') break
-    names.push(segment)
-  }
-  return names
 }

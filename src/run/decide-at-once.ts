@@ -38,10 +38,10 @@ interface AtHand {
  */
 export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
   const costly = createCostly()
-  const { signingSecrets, linkBase } = stages.decide
+  const { signingSecrets, linkBase, world } = stages.decide
   const atHand: AtHand = {
     load: { ...stages.load, db: nothingToRead },
-    links: { db: nothingToRead, signingSecrets, linkBase },
+    links: { db: nothingToRead, signingSecrets, linkBase, world },
   }
   return async (environment, jobs) => {
     if (costly.has(environment)) return undefined

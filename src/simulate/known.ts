@@ -129,7 +129,7 @@ export async function loadKnown(
     newId,
   })
   const signing = showsSecrets ? sources : { ...sources, signingSecrets: placeholderSecrets }
-  const links = await unsubscribeLinks(signing, environment, each, facts.versions)
+  const links = await unsubscribeLinks(signing, environment, each, facts.versions, false)
   const contexts = withMentions(facts.contexts, event.request)
   return { facts: { ...facts, channels, contexts }, links }
 }

@@ -94,7 +94,7 @@ async function simulate(kept: Kept, environment: Environment, call: SimulateCall
   // Its own: ids of a future time must not be given to anything else.
   const ids = createIdSource(kept.random)
   const newId = () => ids(at)
-  const tried = call.workflow && (await tryWorkflow(db, environment, call.workflow, newId))
+  const tried = call.workflow && (await tryWorkflow(db, world.threads, environment, call.workflow, newId))
   const { event } = call
   const request = 'request' in event ? event.request : undefined
   const [begun, people, topics] = await db.together((on) =>

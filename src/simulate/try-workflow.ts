@@ -10,15 +10,19 @@ import { isUuid } from '../domain/uuid-v7.ts'
 import type { WorkflowChange } from '../manage/workflows/workflow-definition.ts'
 import { newDefinition } from '../manage/workflows/workflow-definition.ts'
 import { refuseNames } from '../manage/workflows/workflow-names.ts'
+import { examineAhead } from '../render/examine.ts'
+import type { Threads } from '../world/threads.ts'
 
 /** Active unless it says otherwise: who tries it wants to see it run. */
 export async function tryWorkflow(
   db: Sql,
+  threads: Threads | undefined,
   environment: Environment,
   given: WorkflowChange & { name: string },
   newId: () => string,
 ): Promise<TriedWorkflow> {
   try {
+    await examineAhead(threads, given)
     const definition = newDefinition(given, newId)
     await refuseNames(definition, {
       layouts: (names) => unknownAmong(names, () => findLayoutNames(db, environment, names)),

@@ -3,6 +3,8 @@
 import { Worker } from 'node:worker_threads'
 
 export interface Threads {
+  /** How many run at once. */
+  readonly size: number
   /** What the entry's code replies; rejects with a ThreadFailure. */
   run(message: unknown): Promise<unknown>
   close(): Promise<void>
@@ -99,6 +101,7 @@ export function createThreads({
   }
 
   return {
+    size,
     run: (message) =>
       new Promise((resolve, reject) => {
         const task: Task = { message, resolve, reject }

@@ -1,6 +1,8 @@
 // Following the activity: what is said of news, to whom, and until when.
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { after, before, test } from 'node:test'
+import { untilGone } from '../../src/http/install-route.ts'
 import { createActivityNews, followersMax } from '../../src/read/activity/activity-news.ts'
 import { listEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp } from '../support/app.ts'
@@ -71,9 +73,34 @@ test('no more follow than a node can bear, and who leaves makes room', async () 
   const all = []
   for (let count = 0; count < followersMax; count += 1) all.push(await following('Development'))
   await assert.rejects(following('Development'), /Too many clients follow/)
+  const other = await following('Production')
+  assert.deepEqual(Object.keys((await other.next()) as News), ['created', 'changed', 'newest'])
+  other.gone.abort()
   all[0]?.gone.abort()
-  await following('Development')
+  all.push(await following('Development'))
   for (const { gone } of all) gone.abort()
+})
+
+test('a client that is gone before its stream opens takes no place', async () => {
+  const [environment] = await listEnvironments(app.database.db)
+  assert.ok(environment)
+  const signal = AbortSignal.abort()
+  for (let count = 0; count <= followersMax; count += 1) {
+    createActivityNews(app.database.db, app.world, { environment, after: undefined, signal })
+  }
+  const { next, gone } = await following('Development')
+  assert.ok(await next())
+  gone.abort()
+})
+
+test('a client that is gone before its call is handled is noticed', () => {
+  const raw = Object.assign(new EventEmitter(), { destroyed: true })
+  assert.equal(untilGone({ raw } as never, new AbortController().signal).aborted, true)
+  raw.destroyed = false
+  const signal = untilGone({ raw } as never, new AbortController().signal)
+  assert.equal(signal.aborted, false)
+  raw.emit('close')
+  assert.equal(signal.aborted, true)
 })
 
 test('it needs a key that may read, and answers as a stream of events', async () => {

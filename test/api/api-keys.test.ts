@@ -293,6 +293,13 @@ test('the last key that may do everything cannot be revoked; lesser and expired 
     const other = await newKey(fresh, {})
     assert.equal((await fresh.call('DELETE', `${keysPath}/${only._id}`)).status, 204)
     assert.equal((await fresh.call('GET', keysPath, { key: other.key })).status, 200)
+    // The old key goes on for a day, and then there would be none.
+    const rotated = await fresh.call('POST', `${keysPath}/${other._id}/rotate`, { key: other.key, body: {} })
+    assert.equal(rotated.status, 201, rotated.text)
+    const replacement = `${keysPath}/${rotated.body._id}`
+    assert.equal((await fresh.call('DELETE', replacement, { key: other.key })).status, 409)
+    await newKey(fresh, {}, rotated.body.key)
+    assert.equal((await fresh.call('DELETE', replacement, { key: other.key })).status, 204)
   } finally {
     await fresh.close()
   }

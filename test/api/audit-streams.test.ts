@@ -180,6 +180,50 @@ test('two nodes at once send each entry once, and a node that dies is followed b
   assert.equal(await send(), 1)
 })
 
+test('a stream that is far behind takes turns with the others', async () => {
+  await send()
+  for (let count = 0; count < 50; count += 1) await tenant(app)
+  const behind = (await must(app, { method: 'POST', path: '/v1/audit/streams', body: { url: behindUrl } })).body
+  const got = addresses()
+  // As if it had been here all along, and was due before the other.
+  await app.database.db.run(sql`
+    update audit_streams set position = 0, next_try_at = next_try_at - interval '1 minute' where id = ${behind._id}`)
+  await send()
+  const firstOfOther = got.indexOf(url)
+  assert.ok(got.length > 100 && firstOfOther > 0 && firstOfOther <= 20, `the other came after ${firstOfOther} entries`)
+  await must(app, { method: 'DELETE', path: `/v1/audit/streams/${behind._id}` })
+})
+
+test('a stream whose address cannot be decrypted is put aside, and can be deleted', async () => {
+  await send()
+  const broken = (await must(app, { method: 'POST', path: '/v1/audit/streams', body: { url: behindUrl } })).body
+  await app.database.db.run(sql`
+    update audit_streams set url = ${Buffer.alloc(60, 1)}, next_try_at = next_try_at - interval '1 minute'
+    where id = ${broken._id}`)
+  await tenant(app)
+  const got = addresses()
+  await send()
+  assert.ok(got.length >= 2 && got.every((to) => to === url))
+  const shown = (await streams()).find(({ _id }) => _id === broken._id)
+  assert.deepEqual([shown.url, shown.failures], ['', 1])
+  assert.match(shown.lastError, /a key that this node does not have/)
+  assert.ok(JSON.stringify(app.world.logged).includes('was not taken by its stream'))
+  await must(app, { method: 'DELETE', path: `/v1/audit/streams/${broken._id}` })
+})
+
+const behindUrl = 'https://archive.example.com/in'
+
+/** Where entries go from now on, while time passes. */
+function addresses(): string[] {
+  const all: string[] = []
+  app.world.onFetch = async (request) => {
+    all.push(request.url)
+    app.world.advance(1)
+    return { status: 200, headers: new Headers(), body: '' }
+  }
+  return all
+}
+
 test('after a rotation entries carry both signatures for a while', async () => {
   await send()
   const [before] = await streams()

@@ -164,8 +164,12 @@ test('every table that has an environment is erased, children before their paren
   for (const { name, partitioned } of tables) {
     if (listed.has(name)) assert.equal(listed.get(name)?.isPartitioned === true, partitioned, name)
   }
+  // Revoked sessions stay revoked as long as their subscriber is there: they go with them.
+  const [revocations, subscribers] = [listed.get('session_revocations'), listed.get('subscribers')]
+  assert.ok((revocations?.place ?? 0) > (subscribers?.place ?? Number.POSITIVE_INFINITY))
   const references = await db.rows<{ child: string; parent: string }>(sql`
-    select conrelid::regclass::text as child, confrelid::regclass::text as parent from pg_constraint where contype = 'f'`)
+    select conrelid::regclass::text as child, confrelid::regclass::text as parent from pg_constraint
+    where contype = 'f' and conrelid <> 'session_revocations'::regclass`)
   for (const { child, parent } of references) {
     const [from, to] = [listed.get(child)?.place, listed.get(parent)?.place]
     if (from !== undefined && to !== undefined) assert.ok(from < to, `${child} refers to ${parent}`)

@@ -1,10 +1,13 @@
 // Unsubscribe links in a run: which e-mails carry them, where they lead, and what a click does to the next run.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { unsignedToken } from '../../src/domain/preferences/unsubscribe-token.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
+import { environmentOf } from '../support/topic-scene.ts'
 import { linkFor, oneClick } from '../support/unsubscribe-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
@@ -53,6 +56,48 @@ test('an e-mail carries the one-click headers, and templates the same link', asy
   assert.equal(sent().headers['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click')
   assert.ok(htmlOf(sent()).includes(`href="${url}"`))
   assert.ok(htmlOf(sent()).includes(`[${url}]`))
+})
+
+test('a repeated call says the same, though the database holds no link that works', async () => {
+  const person = newSubscriber()
+  const workflow = await scene.created([withLink])
+  mail.answers('good', 503, 202)
+  await scene.run(workflow.triggers[0].identifier, person)
+  linked.world.advance(10 * 60_000)
+  await scene.work()
+  const bodies = mail.asked.map(({ body }) => body)
+  assert.equal(bodies.length, 2)
+  assert.equal(bodies[0], bodies[1])
+  const subscriber = await scene.subscriber(person.subscriberId)
+  const link = await linkFor(linked, subscriber._id, workflow._id)
+  assert.ok(bodies[0]?.includes(link))
+  const stored = await linked.database.db.rows<{ row: string }>(
+    sql`select m::text as row from messages m where m.subscriber_id = ${subscriber._id}`,
+  )
+  assert.equal(stored.length, 1)
+  // The name of whom it is for is no secret; the signature at its end is.
+  assert.ok(stored[0]?.row.includes(link.slice(0, 80)))
+  assert.ok(!stored[0]?.row.includes(link.slice(-21)))
+  const [, unsigned = ''] = /(\/v1\/unsubscribe\/[\w-]+)/.exec(stored[0]?.row ?? '') ?? []
+  assert.equal(unsigned.length, link.length)
+  assert.equal((await oneClick(linked, unsigned)).status, 404)
+})
+
+test('a link that a template encodes works; one that a payload names for another workflow is not signed', async () => {
+  const person = newSubscriber()
+  const other = await scene.created([withLink])
+  const content = '<p>[{{ unsubscribe.url | base64_encode }}] {{ payload.link }}</p>'
+  const workflow = await scene.created([{ template: { ...withLink.template, content } }])
+  await scene.run(other.triggers[0].identifier, person)
+  const subscriber = await scene.subscriber(person.subscriberId)
+  const { id: environmentId } = await environmentOf(linked)
+  const unsigned = unsignedToken({ environmentId, subscriberId: subscriber._id, workflowId: other._id })
+  await scene.run(workflow.triggers[0].identifier, person, { payload: { link: `/v1/unsubscribe/${unsigned}` } })
+  const html = htmlOf(sent())
+  assert.ok(html.includes(unsigned))
+  const [, encoded = ''] = /\[([\w+/=]+)\]/.exec(html) ?? []
+  const url = Buffer.from(encoded, 'base64').toString()
+  assert.equal(url, `${linkBase}${await linkFor(linked, subscriber._id, workflow._id)}`)
 })
 
 test('e-mails of critical workflows carry neither', async () => {

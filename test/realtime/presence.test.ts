@@ -1,6 +1,7 @@
 // Who is online, from the connections of several processes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { createPresence } from '../../src/realtime/presence.ts'
@@ -97,6 +98,51 @@ test('those of a process that is lost are set offline; one that was only silent 
   await lost.write()
   assert.equal((await shown('cleo')).isOnline, true)
   await lost.stop()
+})
+
+test('a process that was silent and comes back while it is swept writes what was swept again', async () => {
+  const { db } = app.database
+  const [id, other] = [await createSubscriber('eve'), await createSubscriber('flo')]
+  await db.run(sql`delete from inbox_presence`)
+  const silent = presenceOf()
+  silent.arrived(environment, id)
+  silent.arrived(environment, other)
+  await silent.write()
+  await db.run(sql`update inbox_processes set seen_at = clock_timestamp() - interval '91 seconds'`)
+  // One of its rows was swept; it is back before the rest, and with them its own row, are.
+  await db.run(sql`delete from inbox_presence where subscriber_id = ${id}`)
+  await db.run(sql`update subscribers set is_online = false where id = ${id}`)
+  app.world.advance(30_000)
+  await silent.write()
+  assert.deepEqual([(await shown('eve')).isOnline, (await shown('flo')).isOnline], [true, true])
+  assert.equal(await sweepPresence(db, app.world.now()), 0)
+  // The other way round: its rows were found while it was silent, and it shows itself before they are removed.
+  await db.run(sql`update inbox_processes set seen_at = clock_timestamp() - interval '91 seconds'`)
+  let isBack = false
+  const returning = {
+    ...db,
+    transaction: async <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> => {
+      if (!isBack) await db.run(sql`update inbox_processes set seen_at = clock_timestamp()`)
+      isBack = true
+      return db.transaction(work)
+    },
+  }
+  assert.equal(await sweepPresence(returning, app.world.now()), 2)
+  assert.deepEqual([(await shown('eve')).isOnline, (await shown('flo')).isOnline], [true, true])
+  await silent.stop()
+})
+
+test('all rows of lost processes are swept at once, however many there are', async () => {
+  const { db } = app.database
+  await db.run(sql`
+    insert into subscribers (environment_id, id, subscriber_id, is_online, created_at, updated_at)
+    select ${environment.id}, gen_random_uuid(), 'many-' || n, true, now(), now() from generate_series(1, 1500) as n`)
+  await db.run(sql`
+    insert into inbox_presence (environment_id, subscriber_id, process_id)
+    select environment_id, id, ${app.world.newId(app.world.now())} from subscribers where subscriber_id like 'many-%'`)
+  assert.ok((await sweepPresence(db, app.world.now())) >= 1_500)
+  const online = await db.rows(sql`select from subscribers where subscriber_id like 'many-%' and is_online`)
+  assert.equal(online.length, 0)
 })
 
 test('a subscriber who is erased meanwhile is passed over', async () => {

@@ -7,7 +7,7 @@ import { createSealer } from '../../src/domain/operate/sealed.ts'
 import { ensureFirstStart, StartError } from '../../src/manage/operate/first-start.ts'
 import { reseal } from '../../src/manage/operate/reseal.ts'
 import { findIntegration, insertIntegration } from '../../src/store/integrations/integrations.ts'
-import { findSealForm, listEnvironments } from '../../src/store/operate/installation.ts'
+import { findSealForm, forgetKeysOfEnvironment, listEnvironments } from '../../src/store/operate/installation.ts'
 import { findChannels, mergeChannels } from '../../src/store/people/subscriber-channels.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -90,6 +90,18 @@ async function assertReadable(sealed: Sealed, world: FakeWorld): Promise<void> {
   const channels = await findChannels(database.db, world.sealer, environment, [last])
   assert.deepEqual(channels.get(last)?.[0]?.credentials, { deviceTokens: [`token of ${last}`] })
 }
+
+test('the audit key of an environment that was erased moves too', async (t) => {
+  const sealed = await sealedWithA(t)
+  const { db } = sealed.database
+  const production = (await listEnvironments(db))[1]
+  assert.ok(production !== undefined)
+  await db.run(sql`update environments set deleted_at = now() where id = ${production.id}`)
+  await db.transaction((tx) => forgetKeysOfEnvironment(tx, production))
+  await reseal(db, holding(keyB, keyA), () => {})
+  assert.deepEqual(await sealedWith(sealed, keyA), {})
+  assert.equal((await sealedWith(sealed, keyB))['environments.audit_key'], 2)
+})
 
 test('everything moves to the new key, and then the new key alone starts and the old one is refused', async (t) => {
   const sealed = await sealedWithA(t)

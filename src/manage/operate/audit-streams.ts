@@ -54,7 +54,8 @@ async function shownStreams(
   const signingSecret = keys?.auditKeys(world.now())[0]?.text ?? ''
   return streams.map((stream) => ({
     _id: stream.id,
-    url: stream.url,
+    // Empty where it cannot be opened: it can be deleted all the same.
+    url: stream.url ?? '',
     position: stream.position,
     failures: stream.failures,
     lastError: stream.lastError,
@@ -117,7 +118,9 @@ function goodAddress(text: string): string {
   return address.href
 }
 
-const named = (id: string, url: string) => ({ kind: 'audit-stream', id, name: new URL(url).host }) as const
+const named = (id: string, url: string | null) => ({ kind: 'audit-stream', id, name: hostOf(url) }) as const
 
 /** A path or a query may hold a token: the log keeps the host. */
-const recordOf = (url: string): Recorded => ({ compared: { url }, shown: { host: new URL(url).host } })
+const recordOf = (url: string | null): Recorded => ({ compared: { url }, shown: { host: hostOf(url) } })
+
+const hostOf = (url: string | null): string => (url === null ? 'unknown' : new URL(url).host)

@@ -41,7 +41,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
       total += count
     }
   }
-  total += await sweepPresence(db, world.now())
+  total += await sweepPresence(db, world.now(), signal)
   return total + (await sweepOldAttachments(db, world, signal)) + (await sweepOldCounts(db, world, signal))
 }
 

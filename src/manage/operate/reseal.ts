@@ -9,7 +9,7 @@ import { resealApiKeys } from '../../store/operate/api-keys.ts'
 import { resealAuditStreams } from '../../store/operate/audit-streams.ts'
 import {
   findEncryptionCheck,
-  listEnvironments,
+  listAllEnvironments,
   resealLateKey,
   resealSigningSecret,
   updateEncryptionCheck,
@@ -118,7 +118,7 @@ async function isCheckOfThisKey(db: Db, world: World): Promise<boolean> {
 
 async function resealRound(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
-  for (const environment of await listEnvironments(db)) {
+  for (const environment of await listAllEnvironments(db)) {
     for (const { what, reseal } of kinds) {
       let count = 0
       let after: string | undefined

@@ -14,13 +14,15 @@ const lookEveryMs = 5_000
 const callTimeoutMs = 10_000
 /** Longer than a call may take, so that no other node starts meanwhile. */
 const leaseMs = 60_000
-/** Entries that are read at once: each may be a quarter of a megabyte. */
-const entriesPerPage = 20
+/** Entries of one turn, read at once: each may be a quarter of a megabyte. */
+const entriesPerTurn = 20
+/** A slow receiver has fewer: others wait for it on this node. */
+const turnMsMax = 10_000
 /** After the first failure; twice as long after each that follows. */
 const firstPauseMs = 5_000
 const pauseMaxMs = 60 * 60_000
 
-/** Sends what there is to send; says how many entries were taken. */
+/** Sends what there is to send, streams taking turns; says how many entries were taken. */
 export async function sendAudit(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
   while (signal?.aborted !== true) {
@@ -33,25 +35,22 @@ export async function sendAudit(db: Db, world: World, signal?: AbortSignal): Pro
   return total
 }
 
+/** One turn: the entries that follow, up to so many and for so long. The next turn is that of the stream that waited longest. */
 async function sendTo(db: Db, world: World, stream: LeasedStream, signal?: AbortSignal): Promise<number> {
-  let { position } = stream
+  const endsAtMs = world.now().getTime() + turnMsMax
   let total = 0
   let failure: string | undefined
   const isStopping = (): boolean => signal?.aborted === true
   try {
-    while (failure === undefined && !isStopping()) {
-      const page = { afterSeq: position, limit: entriesPerPage }
-      const entries = await listAuditEntries(db, stream.environment, page)
-      if (entries.length === 0) break
-      for (const entry of entries) {
-        failure = await failureOf(db, world, stream, entry)
-        if (failure !== undefined) break
-        position = entry.seq
-        const now = world.now()
-        const isOurs = await advanceAuditStream(db, stream, { position, now, until: new Date(now.getTime() + leaseMs) })
-        total += 1
-        if (!isOurs || isStopping()) return total
-      }
+    const entries = await listAuditEntries(db, stream.environment, { afterSeq: stream.position, limit: entriesPerTurn })
+    for (const entry of entries) {
+      failure = await failureOf(db, world, stream, entry)
+      if (failure !== undefined) break
+      const now = world.now()
+      const until = new Date(now.getTime() + leaseMs)
+      const isOurs = await advanceAuditStream(db, stream, { position: entry.seq, now, until })
+      total += 1
+      if (!isOurs || isStopping() || now.getTime() >= endsAtMs) return total
     }
   } finally {
     // Those of a try that was cut off by an error of our own wait as after any other.
@@ -76,6 +75,7 @@ async function failureOf(
   { environment, url }: LeasedStream,
   entry: AuditEntry,
 ): Promise<string | undefined> {
+  if (url === null) return 'Its address was encrypted with a key that this node does not have'
   const keys = await findSigningKeys(db, world.sealer, environment)
   const data = { environmentId: environment.id, environmentName: environment.name, ...entry }
   const body = JSON.stringify({ type: 'audit.entry', timestamp: entry.at, data })

@@ -23,6 +23,7 @@ import {
 } from '../../domain/workflows/translation.ts'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
 import { decideElsewhere, elsewhereOnly } from '../../render/elsewhere.ts'
+import { examineAhead } from '../../render/examine.ts'
 import { createRenderer } from '../../render/renderer.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StepInput } from '../../steps/step.ts'
@@ -67,6 +68,7 @@ export async function previewStep(
   if (row === undefined) throw unknownWorkflow(call.workflowId)
   const stored = stepCalled(row.definition.steps, call.stepId)
   if (stored === undefined) throw unknownStep(call.stepId)
+  await examineAhead(world.threads, call.controlValues)
   const step = call.controlValues ? controlled(stored, call.controlValues, world) : stored
   const person = call.subscriberId === undefined ? undefined : await personCalled(db, environment, call.subscriberId)
   const sample = sampleOf(row, step, call.previewPayload ?? {}, person)

@@ -14,6 +14,7 @@ import { invalidField } from '../../domain/problem.ts'
 import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { NotificationStep, Workflow, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
+import { examineAhead } from '../../render/examine.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
 import type { StoredDefinition, WorkflowRow } from '../../store/workflows/workflows.ts'
 import {
@@ -69,6 +70,7 @@ export async function createBy<Body>(
 ): Promise<Answer<Body>> {
   const { environment } = principal
   const given = call.workflow
+  await examineAhead(world.threads, given)
   const now = world.now()
   const definition = definitionOf(() => world.newId(now))
   throwIfStruckOut(principal, definition.steps)
@@ -174,6 +176,7 @@ export async function changeBy<Body>(
 ): Promise<Answer<Body>> {
   const { environment } = principal
   const given = call.workflow
+  await examineAhead(world.threads, given)
   const identifier = identifierOf(given)
   return once(db, world, environment, call.idempotency, async (tx) => {
     // Locked before it is read: two calls at once make two versions, one after the other.

@@ -14,7 +14,7 @@ const silenceMsMax = 15_000
 const newsMax = 1_000
 /** The latest steps. Changes of older ones, such as after a long delay, are not reported. */
 const stepsLookedAt = 200
-/** Each keeps a connection open and queries once per second. */
+/** Of each environment on a node: each keeps a connection open and queries once per second. */
 export const followersMax = 100
 
 interface News {
@@ -36,24 +36,37 @@ export interface Following {
   readonly signal: AbortSignal
 }
 
-const followers = new WeakMap<Db, number>()
+/** By environment. */
+const followers = new WeakMap<Db, Map<string, number>>()
 
 /** Events until the signal aborts, a minute at most. Throws a 429 if too many follow already. */
 export function createActivityNews(db: Db, world: World, following: Following): AsyncIterable<string> {
-  const count = followers.get(db) ?? 0
+  const { environment, signal } = following
+  // No one would read it, and nothing would give its place back.
+  if (signal.aborted) return nothing()
+  const counts = followers.get(db) ?? new Map<string, number>()
+  followers.set(db, counts)
+  const count = counts.get(environment.id) ?? 0
   if (count >= followersMax) {
-    throw new Problem(429, 'Too many clients follow the activity on this node', { headers: { 'retry-after': '5' } })
+    throw new Problem(429, 'Too many clients follow the activity of this environment on this node', {
+      headers: { 'retry-after': '5' },
+    })
   }
-  followers.set(db, count + 1)
+  counts.set(environment.id, count + 1)
   let left = false
   const leave = (): void => {
-    if (!left) followers.set(db, (followers.get(db) ?? 1) - 1)
+    if (left) return
     left = true
+    const others = (counts.get(environment.id) ?? 1) - 1
+    if (others === 0) counts.delete(environment.id)
+    else counts.set(environment.id, others)
   }
   // The client may disconnect before the first event is read.
-  following.signal.addEventListener('abort', leave, { once: true })
+  signal.addEventListener('abort', leave, { once: true })
   return leaving(newsOf(db, world, following), leave)
 }
+
+async function* nothing(): AsyncGenerator<string> {}
 
 async function* leaving(news: AsyncIterable<string>, leave: () => void): AsyncGenerator<string> {
   try {

@@ -4,7 +4,7 @@ import { allOf, sql } from '../../db/sql.ts'
 import { messageFor } from '../../deliver/message-for.ts'
 import type { EventAttachment, TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
-import type { Principal } from '../../domain/environment.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
 import type { Attachment, EmailMessage, OutboundMessage } from '../../domain/messages/outbound-message.ts'
 import {
@@ -14,6 +14,7 @@ import {
   seesAddresses,
 } from '../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
+import { withSignedLinks } from '../../domain/preferences/stored-links.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { prepared } from '../../providers/email/email-message.ts'
 import { composed } from '../../providers/email/smtp-mail.ts'
@@ -22,6 +23,7 @@ import { findEvents } from '../../store/events/events.ts'
 import { findIntegration } from '../../store/integrations/integrations.ts'
 import { withWholeEnvelope } from '../../store/messages/addresses.ts'
 import { outboxConditions } from '../../store/messages/outbox.ts'
+import { findSigningKeys } from '../../store/operate/signing-versions.ts'
 import type { OutboxItem, OutboxRow } from './outbox.ts'
 import { itemWithoutAddresses, outboxColumns, outboxItems } from './outbox.ts'
 
@@ -130,8 +132,10 @@ async function findCaptured(
 ): Promise<CapturedRow | undefined> {
   const { environment } = principal
   if (!isUuid(id)) return undefined
-  const row = await db.row<OutboxRow & { envelope: Envelope }>(sql`
-    select ${outboxColumns}, m.envelope from messages m
+  const row = await db.row<OutboxRow & { envelope: Envelope; workflow_id: string | null }>(sql`
+    select ${outboxColumns}, m.envelope, (select v.workflow_id from workflow_versions v
+      where v.environment_id = ${environment.id} and v.id = m.version_id) as workflow_id
+    from messages m
     where m.environment_id = ${environment.id} and m.id = ${id} and ${allOf(outboxConditions(environment, {}))}`)
   if (row === undefined) return undefined
   const [[event], integration] = await Promise.all([
@@ -143,7 +147,24 @@ async function findCaptured(
     : row
   const message = messageFor({ id: row.id, envelope, providerId, payload: event?.payload ?? {} })
   const whole = withSender(message, integration)
-  return { row, event, message: seesAddresses(principal) ? whole : outboundWithoutAddresses(whole) }
+  if (!seesAddresses(principal)) return { row, event, message: outboundWithoutAddresses(whole) }
+  return { row, event, message: isEmail(whole) ? await withLink(db, sealer, environment, row, whole) : whole }
+}
+
+/** Who may unsubscribe others is shown the mail as its recipient would have had it. */
+async function withLink(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  { subscriber_id: subscriberId, workflow_id: workflowId }: OutboxRow & { workflow_id: string | null },
+  email: EmailMessage,
+): Promise<EmailMessage> {
+  if (workflowId === null) return email
+  return withSignedLinks(email, { environmentId: environment.id, subscriberId, workflowId }, async () => {
+    const keys = await findSigningKeys(db, sealer, environment)
+    if (keys === undefined) throw new Error(`Environment ${environment.id} is missing`)
+    return keys
+  })
 }
 
 /** As the account would have sent it, if the message has no sender of its own. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Job } from '../../domain/delivery/job.ts'
 import { Turn } from '../../domain/turn.ts'
-import { decideBatch } from './decide-batch.ts'
+import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
+import { DecidedLater, decideBatch } from './decide-batch.ts'
 
 test('others have their turn where the jobs of a batch take long, and all are decided', async () => {
   const version = { definition: { steps: [{ active: true, template: { type: 'in_app' } }] } }
@@ -26,4 +27,82 @@ test('others have their turn where the jobs of a batch take long, and all are de
   const { settlements } = await decideBatch(parts as never, jobs as unknown as Job[], turn)
   assert.equal(settlements.length, 6)
   assert.ok(others >= 2, `${others} turns of others`)
+})
+
+/** A batch of jobs that have to be rendered in threads, which answer as `run` does. */
+function dearScene(count: number, run: (asked: number) => Promise<unknown>) {
+  const step = { active: true, filters: [], variants: [], template: { type: 'in_app', content: 'Hello' } }
+  const version = {
+    id: 'v',
+    definition: { steps: [step], preferenceSettings: {}, critical: true, tags: [] },
+    identifier: 'w',
+    workflowId: 'w',
+  }
+  const event = { payload: {}, overrides: {}, actorId: null, tenantId: null, contextKeys: null }
+  const facts = {
+    versions: new Map([['v', version]]),
+    events: new Map([['e', event]]),
+    subscribers: new Map([['s', { id: 's', subscriber_id: 'ann', channels: [] }]]),
+    ...{ tenants: new Map(), contexts: new Map(), digests: new Map(), previous: new Map(), channels: new Map() },
+    ...{ tenantOverrides: new Map(), followers: new Map(), wording: {} },
+    integrations: [{ channel: 'in_app', active: true }],
+  }
+  const jobs = Array.from({ length: count }, (_, index) => ({
+    ...{ id: `${index}`, versionId: 'v', eventId: 'e', subscriberId: 's', notificationId: 'n', step: 0 },
+    ...{ status: 'queued', state: null, digestId: null },
+  })) as unknown as Job[]
+  let asked = 0
+  const threads = {
+    size: 2,
+    run: () => {
+      asked += 1
+      return run(asked)
+    },
+  }
+  const small = {
+    inApp: (_key: string, template: unknown, scope: unknown) => {
+      throw new RenderElsewhere({ kind: 'inApp', template, scope } as never)
+    },
+  }
+  const world = { threads, now: () => new Date(0) }
+  const parts = {
+    facts,
+    renderer: { small },
+    world,
+    holding: {},
+    links: undefined,
+    answers: new Map(),
+    now: new Date(0),
+  }
+  return { parts, jobs, asked: () => asked }
+}
+
+const value = { content: 'Hello' }
+
+test('jobs that cost much are rendered side by side; what is late is given back as it was', async () => {
+  let running = 0
+  let most = 0
+  const { parts, jobs } = dearScene(6, async (asked) => {
+    running += 1
+    most = Math.max(most, running)
+    if (asked > 4) await new Promise(() => {})
+    await new Promise(setImmediate)
+    running -= 1
+    return { value }
+  })
+  const { settlements } = await decideBatch({ ...parts, threadsMsMax: 200 } as never, jobs)
+  assert.equal(most, 2)
+  assert.deepEqual(
+    settlements.map(({ job, status, due }) => [job.id, status, due.kind]),
+    [
+      ...['0', '1', '2', '3'].map((id) => [id, 'completed', 'over']),
+      ...['4', '5'].map((id) => [id, 'queued', 'until']),
+    ],
+  )
+})
+
+test('where a caller waits, what costs much is left to its own turn, and no thread is asked', async () => {
+  const { parts, jobs, asked } = dearScene(1, async () => ({ value }))
+  await assert.rejects(decideBatch({ ...parts, isAtOnce: true } as never, jobs), DecidedLater)
+  assert.equal(asked(), 0)
 })

@@ -1,10 +1,11 @@
 // All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
-
+import { until } from '../../domain/delivery/due.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Turn } from '../../domain/turn.ts'
 import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
 import { decideElsewhere } from '../../render/elsewhere.ts'
 import type { World } from '../../world/world.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
@@ -15,6 +16,7 @@ import { withSpan } from '../trace-steps.ts'
 import type { DecidedJob, DecidingParts } from './decide-job.ts'
 import { abandoned, decideJob, jobFactsFrom } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
+import { sideBySide } from './side-by-side.ts'
 import type { Send } from './suppressed.ts'
 import type { WebhookAnswers } from './webhook-answers.ts'
 import { mustAsk, withAnswers } from './webhook-answers.ts'
@@ -38,7 +40,12 @@ interface BatchParts extends DecidingParts {
   readonly tracing: StepTracing | undefined
   /** A caller waits for it: what has to be rendered in a thread is left to its own turn. */
   readonly isAtOnce?: boolean
+  /** For how long jobs may be rendered in threads. */
+  readonly threadsMsMax?: number
 }
+
+/** A third of a lease: the jobs were claimed a while ago, and have to be recorded and sent after it. */
+const usualThreadsMsMax = 20_000
 
 /** A job of the batch takes longer than a caller should wait: all of them have their own turn. */
 export class DecidedLater extends Error {}
@@ -56,6 +63,15 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
   }
   const probed = new Set<string>()
   const here = decidingHere(parts)
+  const dear: JobFacts[] = []
+  const take = (job: Job, decided: DecidedJob): void => {
+    tracing?.decided(job, decided)
+    sort(batch, decided)
+    const follower = decideFollower(parts, here, job, decided)
+    if (follower === undefined) return
+    batch.madeAfter.set(follower.job.id, job.id)
+    sort(batch, follower.decided)
+  }
   for (const job of jobs) {
     if (turn.isOver()) await turn.next()
     const jobFacts = withAnswers(withSpan(tracing, jobFactsFrom(facts, job, links)), answers)
@@ -72,21 +88,31 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
       batch.asking.push(jobFacts)
       continue
     }
-    let decided = decideIfCheap(here, jobFacts)
-    if (decided === 'dear') {
-      if (parts.isAtOnce === true) throw new DecidedLater()
-      decided = await decideDear(parts, jobFacts)
-      // The thread had its time, and others had theirs.
-      await turn.next()
-    }
-    tracing?.decided(job, decided)
-    sort(batch, decided)
-    const follower = decideFollower(parts, here, job, decided)
-    if (follower === undefined) continue
-    batch.madeAfter.set(follower.job.id, job.id)
-    sort(batch, follower.decided)
+    const decided = decideIfCheap(here, jobFacts)
+    if (decided !== 'dear') take(job, decided)
+    else if (parts.isAtOnce === true) throw new DecidedLater()
+    else dear.push(jobFacts)
+  }
+  if (dear.length === 0) return batch
+  const rendered = await decideAllDear(parts, dear)
+  for (const { job } of dear) {
+    if (turn.isOver()) await turn.next()
+    const decided = rendered.get(job)
+    if (decided !== undefined) take(job, decided)
+    else batch.settlements.push(givenBack(job, now))
   }
   return batch
+}
+
+/** As it was when it was claimed, for whoever has time next: its lease might have ended before it was rendered. */
+const givenBack = (job: Job, now: Date): Settlement => settles(job, job.status, { due: until(now), state: job.state })
+
+/** Those of which the message costs more than a small budget, if they were rendered in time. */
+async function decideAllDear(parts: BatchParts, dear: readonly JobFacts[]): Promise<ReadonlyMap<Job, DecidedJob>> {
+  const { threads } = parts.world
+  const bounds = { atOnce: threads?.size ?? 1, msMax: parts.threadsMsMax ?? usualThreadsMsMax }
+  const decided = await sideBySide(dear, bounds, (one) => decideDear(parts, one))
+  return new Map([...decided].map(([{ job }, result]) => [job, result]))
 }
 
 /** What costs little is rendered here; without threads everything is. */
@@ -104,7 +130,6 @@ function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'd
   }
 }
 
-/** One whose message costs more than a small budget. */
 function decideDear(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
   const { renderer, now } = parts
   return decideElsewhere({

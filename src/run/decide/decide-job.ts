@@ -14,7 +14,7 @@ import type { SettledDecision } from './settle-decision.ts'
 import { laterSteps, settleDecision } from './settle-decision.ts'
 import type { Send } from './suppressed.ts'
 import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
-import { withUnsubscribeHeaders } from './unsubscribe-headers.ts'
+import { withStoredLinks } from './unsubscribe-headers.ts'
 
 export interface DecidingParts {
   readonly environment: Environment
@@ -31,8 +31,8 @@ export type DecidedJob =
 
 /** For a step whose conditions call no webhook. */
 export function decideJob({ environment, facts, links, renderer, now }: DecidingParts, job: JobFacts): DecidedJob {
-  const decision = decide(job, renderer, now)
-  if (decision.kind === 'send') return { send: { facts: job, decision: withUnsubscribeHeaders(links, job, decision) } }
+  const decision = withStoredLinks(links, job, decide(job, renderer, now))
+  if (decision.kind === 'send') return { send: { facts: job, decision } }
   if (decision.kind === 'callOut') return { call: { environment, facts: job, decision } }
   return { settled: settleDecision(job, inAppAllowed(facts, decision, now), now) }
 }

@@ -55,7 +55,7 @@ export function scopeOf({
   const { wording } = facts
   if (wording.translations !== undefined) Object.assign(scope, { [translations]: wording.translations })
   const unsubscribe = links?.of(subscriber.id, version)
-  if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe
+  if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe.inTemplates
   const previous = facts.previous.get(notificationId)
   if (previous !== undefined) scope['steps'] = stepsScope(definition.steps, previous, facts.digests)
   // The payload's own fields next to them, unless they would hide one of the roots.

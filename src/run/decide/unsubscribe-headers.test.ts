@@ -10,7 +10,9 @@ import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
 import { withUnsubscribeHeaders } from './unsubscribe-headers.ts'
 
 const url = 'https://posthorn.example.com/v1/unsubscribe/x'
-const links: UnsubscribeLinks = { of: () => ({ url }) }
+const links: UnsubscribeLinks = {
+  of: () => ({ inTemplates: { url }, storedUrl: url, stored: (value) => value }),
+}
 const facts = { subscriber: { id: 's' }, version: {} } as unknown as JobFacts
 const link = { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 

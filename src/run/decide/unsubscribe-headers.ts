@@ -1,12 +1,15 @@
 // Unsubscribe links: for the templates of e-mails, and as the headers with which mail programs offer one click (RFC 8058).
 import type { Sql } from '../../db/sql.ts'
-import type { SendDecision } from '../../domain/delivery/decision.ts'
+import type { Decision, SendDecision } from '../../domain/delivery/decision.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Envelope, ForProvider, MessageDraft } from '../../domain/messages/message.ts'
 import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
-import { unsubscribeUrlOf, writeUnsubscribeToken } from '../../domain/preferences/unsubscribe-token.ts'
+import { withToken } from '../../domain/preferences/stored-links.ts'
+import type { Unsubscription } from '../../domain/preferences/unsubscribe-token.ts'
+import { unsignedToken, unsubscribeUrlOf, writeUnsubscribeToken } from '../../domain/preferences/unsubscribe-token.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
+import type { World } from '../../world/world.ts'
 import type { SigningSecrets } from '../cache/signing-secrets.ts'
 import type { JobFacts } from './job-facts.ts'
 
@@ -15,6 +18,7 @@ export interface LinkSources {
   readonly signingSecrets: SigningSecrets
   /** The base URL of links in messages; undefined if the service has no URL that they could point to. */
   readonly linkBase: string | undefined
+  readonly world: Pick<World, 'sealer'>
 }
 
 export interface UnsubscribeLinks {
@@ -22,31 +26,39 @@ export interface UnsubscribeLinks {
   of(subscriberId: string, version: WorkflowVersion): UnsubscribeLink | undefined
 }
 
-/** What templates see as `unsubscribe`. */
 export interface UnsubscribeLink {
-  /** Signed when it is first asked for: most templates do not. */
-  readonly url: string
+  /** What templates see as `unsubscribe`: signed when it is first asked for, which most templates do not. */
+  readonly inTemplates: { readonly url: string }
+  /** As a stored mail holds it. */
+  readonly storedUrl: string
+  /** The value as it is stored: without the signature that a template may have been given. */
+  stored<Value>(value: Value): Value
 }
 
 /** Undefined where no job needs one, or there is no address that mail could point to. */
 export async function unsubscribeLinks(
-  { db, signingSecrets, linkBase }: LinkSources,
+  { db, signingSecrets, linkBase, world }: LinkSources,
   environment: Environment,
   jobs: readonly Job[],
   versions: ReadonlyMap<string, WorkflowVersion>,
+  /** Mail that is only shown is signed at once. */
+  isStored = true,
 ): Promise<UnsubscribeLinks | undefined> {
   if (linkBase === undefined || !jobs.some((job) => sendsOptionalEmail(job, versions.get(job.versionId)))) {
     return undefined
   }
   const key = (await signingSecrets.of(db, environment)).tokenKey('unsubscribe')
+  // Nodes of the release before send what is stored: they are gone once the installation seals in the second form.
+  const linkTo = isStored && world.sealer.form() === 2 ? unsignedLink : signedLink
+  const known = new Map<string, UnsubscribeLink>()
   return {
-    of: (subscriberId, { workflowId, definition }) =>
-      definition.critical
-        ? undefined
-        : linkTo(() => {
-            const unsubscription = { environmentId: environment.id, subscriberId, workflowId }
-            return unsubscribeUrlOf(linkBase, writeUnsubscribeToken(unsubscription, key))
-          }),
+    of: (subscriberId, { workflowId, definition }) => {
+      if (definition.critical) return undefined
+      const name = `${subscriberId}/${workflowId}`
+      const link = known.get(name) ?? linkTo(linkBase, key, { environmentId: environment.id, subscriberId, workflowId })
+      known.set(name, link)
+      return link
+    },
   }
 }
 
@@ -55,14 +67,56 @@ function sendsOptionalEmail(job: Job, version: WorkflowVersion | undefined): boo
   return version?.definition.critical === false && step?.template.type === 'email'
 }
 
-function linkTo(make: () => string): UnsubscribeLink {
+function signedLink(base: string, key: Buffer, unsubscription: Unsubscription): UnsubscribeLink {
   let made: string | undefined
-  return {
-    get url() {
-      made ??= make()
-      return made
-    },
+  const url = (): string => {
+    made ??= unsubscribeUrlOf(base, writeUnsubscribeToken(unsubscription, key))
+    return made
   }
+  return {
+    inTemplates: {
+      get url() {
+        return url()
+      },
+    },
+    get storedUrl() {
+      return url()
+    },
+    stored: (value) => value,
+  }
+}
+
+/**
+ * Templates are given the signed link all the same: they may encode it. What they wrote as it is loses the signature
+ * again.
+ */
+function unsignedLink(base: string, key: Buffer, unsubscription: Unsubscription): UnsubscribeLink {
+  const unsigned = unsignedToken(unsubscription)
+  let signed: string | undefined
+  return {
+    inTemplates: {
+      get url() {
+        signed ??= writeUnsubscribeToken(unsubscription, key)
+        return unsubscribeUrlOf(base, signed)
+      },
+    },
+    storedUrl: unsubscribeUrlOf(base, unsigned),
+    stored: (value) => (signed === undefined ? value : withToken(value, signed, unsigned)),
+  }
+}
+
+/** The decision with no link in its messages that a reader of the database could use. */
+export function withStoredLinks(
+  links: UnsubscribeLinks | undefined,
+  facts: Pick<JobFacts, 'subscriber' | 'version' | 'step'>,
+  decision: Decision,
+): Decision {
+  if (links === undefined || facts.step.template.type !== 'email') return decision
+  if (decision.kind === 'unreachable') {
+    const link = links.of(facts.subscriber.id, facts.version)
+    return link === undefined ? decision : { ...decision, message: link.stored(decision.message) }
+  }
+  return decision.kind === 'send' ? withUnsubscribeHeaders(links, facts, decision) : decision
 }
 
 /** The decision with the headers on its e-mails, unless the caller gave their own. */
@@ -72,14 +126,16 @@ export function withUnsubscribeHeaders(
   decision: SendDecision,
 ): SendDecision {
   if (links === undefined) return decision
-  const isWanted = decision.messages.some((draft) => variantsOf(draft).some(wantsHeaders))
-  const link = isWanted ? links.of(subscriber.id, version) : undefined
+  const link = links.of(subscriber.id, version)
   if (link === undefined) return decision
+  const messages = link.stored(decision.messages)
+  const isWanted = messages.some((draft) => variantsOf(draft).some(wantsHeaders))
+  if (!isWanted) return messages === decision.messages ? decision : { ...decision, messages }
   const headers = {
-    'List-Unsubscribe': `<${link.url}>`,
+    'List-Unsubscribe': `<${link.storedUrl}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   }
-  return { ...decision, messages: decision.messages.map((draft) => withHeaders(draft, headers)) }
+  return { ...decision, messages: messages.map((draft) => withHeaders(draft, headers)) }
 }
 
 type Addressed = Pick<EmailMessage, 'to' | 'cc' | 'headers'>

@@ -69,7 +69,7 @@ function outgoingOf(
   id: string,
   { subject = 'Hello', wantsReplies = false, capture = false, providerId = 'test-many' } = {},
 ): Outgoing {
-  const envelope = { to: ['ada@example.org'], subject, html: '<p>Hi</p>', text: 'Hi' }
+  const envelope = { to: ['ada@example.org'], subject, html: '<p>Hi</p>', text: 'Hi', headers: {} }
   const integration = {
     _id: 'i',
     providerId,
@@ -79,7 +79,10 @@ function outgoingOf(
   const step = { template: { type: 'email' }, ...(wantsReplies ? { replyCallback: { active: true, url: 'x' } } : {}) }
   return {
     environment: { id: 'e' },
-    facts: { job: { id: `job-${id}`, state: null }, step, event: { payload: {}, attachments: 0 } },
+    facts: {
+      job: { id: `job-${id}`, state: null },
+      ...{ step, event: { payload: {}, attachments: 0 }, subscriber: { id: 's' }, version: { workflowId: 'w' } },
+    },
     messages: [{ id, envelope, integration, sending: notYetSent }],
     later: [],
   } as unknown as Outgoing

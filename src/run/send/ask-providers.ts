@@ -12,7 +12,8 @@ import type { Environment } from '../../domain/environment.ts'
 import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
-import type { OutboundMessage } from '../../domain/messages/outbound-message.ts'
+import type { EmailMessage, OutboundMessage } from '../../domain/messages/outbound-message.ts'
+import { withSignedLinks } from '../../domain/preferences/stored-links.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { World } from '../../world/world.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
@@ -141,10 +142,11 @@ async function askTogether(parts: AskingParts, group: readonly Asked[], leaving:
 }
 
 /** No provider was called. */
-const notAddressed = uncalled('The reply address could not be created')
+const notAddressed = uncalled('The reply address or the unsubscribe link could not be created')
 
 /**
- * As the provider gets it; undefined if its reply address could not be created, because the database is unavailable.
+ * As the provider gets it; undefined if its reply address or its link could not be created, because the database is
+ * unavailable.
  */
 async function addressedOf(
   parts: AskingParts,
@@ -155,11 +157,23 @@ async function addressedOf(
   const { providerId } = integration
   const plain = messageFor({ id, envelope, providerId, payload: facts.event.payload })
   try {
-    const addressed = await withReplyAddress(parts, environment, facts, integration, plain)
+    const linked = 'html' in plain ? await withOwnLink(parts, environment, facts, plain) : plain
+    const addressed = await withReplyAddress(parts, environment, facts, integration, linked)
     // Receipts name the message itself; the vendor is called with an id that it has not rejected.
     return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
   } catch (error) {
-    parts.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address')
+    parts.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address or an unsubscribe link')
     return undefined
   }
+}
+
+/** The link in it is signed here: the database holds it unsigned. */
+function withOwnLink(
+  { db, signingSecrets }: AskingParts,
+  environment: Environment,
+  { subscriber, version }: JobFacts,
+  email: EmailMessage,
+): Promise<EmailMessage> {
+  const unsubscription = { environmentId: environment.id, subscriberId: subscriber.id, workflowId: version.workflowId }
+  return withSignedLinks(email, unsubscription, () => signingSecrets.of(db, environment))
 }

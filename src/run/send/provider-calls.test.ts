@@ -36,7 +36,7 @@ const environment = { id: 'e' } as unknown as Environment
 
 /** A message a letter, each by the integration of that name. */
 function outgoingOf(letters: string, alone = false): Outgoing {
-  const envelope = { to: ['ada@example.org'], subject: 'Hello', html: '<p>Hi</p>', text: 'Hi' }
+  const envelope = { to: ['ada@example.org'], subject: 'Hello', html: '<p>Hi</p>', text: 'Hi', headers: {} }
   const messages = [...letters].map((_id, index) => ({
     id: `${_id}${index}`,
     channel: 'email',
@@ -48,7 +48,8 @@ function outgoingOf(letters: string, alone = false): Outgoing {
   const step = { template: { type: 'email' } }
   const version = { definition: { steps: [] } }
   const job = { id: `job of ${letters}`, state: null, status: 'running', step: 0 }
-  const facts = { job, step, version, event: { payload: {}, attachments: 0 }, integrations: [], channels: [] }
+  const event = { payload: {}, attachments: 0 }
+  const facts = { job, step, version, event, subscriber: { id: 's' }, integrations: [], channels: [] }
   return { environment, facts, messages, later: [] } as unknown as Outgoing
 }
 

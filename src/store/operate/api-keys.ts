@@ -180,13 +180,17 @@ export async function listApiKeys(
   return rows.map(apiKeyOf)
 }
 
-/** Whether any other key can still do everything here, so that the environment cannot be locked permanently. */
+/**
+ * Whether any other key can still do everything here, so that the environment cannot be locked permanently. One that was rotated ends
+ * soon: its replacement counts, not itself.
+ */
 export async function hasOtherFullKey(tx: Tx, environment: Environment, id: string, now: Date): Promise<boolean> {
   const row = await tx.row<{ id: string }>(sql`
-    select id from api_keys
-    where environment_id = ${environment.id} and id <> ${id} and 'full' = any(scopes)
-      and revoked_at is null and (expires_at is null or expires_at > ${now})
-    limit 1 for share`)
+    select k.id from api_keys k
+    where k.environment_id = ${environment.id} and k.id <> ${id} and 'full' = any(k.scopes)
+      and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now})
+      and not exists (select 1 from api_keys r where r.environment_id = k.environment_id and r.replaces = k.id)
+    limit 1 for share of k`)
   return row !== undefined
 }
 

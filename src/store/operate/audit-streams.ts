@@ -4,11 +4,13 @@ import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
+import { UnsealError } from '../../domain/operate/sealed.ts'
 import { isSealedOtherwise, resealed } from './sealed-columns.ts'
 
 export interface AuditStream {
   readonly id: string
-  readonly url: string
+  /** Null where it was sealed with a key that this node does not have. */
+  readonly url: string | null
   /** The last entry that was taken there. */
   readonly position: number
   /** In a row. */
@@ -31,7 +33,17 @@ const columns = sql`s.id, s.url as sealed, s.position, s.failures, s.last_error 
   s.delivered_at as "deliveredAt", s.created_at as "createdAt"`
 
 function streamOf(sealer: Sealer, environmentId: string, { sealed, ...row }: Row): AuditStream {
-  return { ...row, url: sealer.open(environmentId, 'audit-stream', row.id, sealed) }
+  return { ...row, url: addressOf(sealer, environmentId, row.id, sealed) }
+}
+
+/** One that cannot be opened must not stop the others, nor its own deletion. */
+function addressOf(sealer: Sealer, environmentId: string, id: string, sealed: Buffer): string | null {
+  try {
+    return sealer.open(environmentId, 'audit-stream', id, sealed)
+  } catch (error) {
+    if (error instanceof UnsealError) return null
+    throw error
+  }
 }
 
 /** One too many is refused before; no environment has more. */
@@ -66,7 +78,7 @@ export async function deleteAuditStream(
   return row && streamOf(sealer, environment.id, row)
 }
 
-/** One that is due and has something to send, of any environment: its turn is the caller's until then. */
+/** The one that has waited longest of those that are due and have something to send, of any environment: its turn is the caller's until then. */
 export async function leaseAuditStream(
   tx: Tx,
   sealer: Sealer,

@@ -32,7 +32,6 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'count_deltas', table: sql`count_deltas` },
   { name: 'counts', table: sql`counts` },
   { name: 'erasures', table: sql`erasures` },
-  { name: 'session_revocations', table: sql`session_revocations` },
   { name: 'inbox_changes', table: sql`inbox_changes` },
   { name: 'inbox_presence', table: sql`inbox_presence` },
   { name: 'topic_subscriptions', table: sql`topic_subscriptions` },
@@ -40,6 +39,8 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'topics', table: sql`topics` },
   { name: 'subscriber_channels', table: sql`subscriber_channels` },
   { name: 'subscribers', table: sql`subscribers` },
+  // With their subscribers, or after them: one whose session was revoked must not have it back while the row is still there.
+  { name: 'session_revocations', table: sql`session_revocations` },
   { name: 'suppressions', table: sql`suppressions` },
   { name: 'workflow_overrides', table: sql`workflow_overrides` },
   { name: 'translations', table: sql`translations` },

@@ -113,6 +113,11 @@ export async function listEnvironments(db: Sql): Promise<Environment[]> {
   )
 }
 
+/** With those whose rows are erased, or were: their audit log stays, and so does its key. */
+export async function listAllEnvironments(db: Sql): Promise<Environment[]> {
+  return db.rows<Environment>(sql`select id, organization_id as "organizationId", name from environments order by id`)
+}
+
 export async function findEnvironments(db: Sql, ids: readonly string[]): Promise<Environment[]> {
   return db.rows<Environment>(sql`
     select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
@@ -182,7 +187,8 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
   const row = await tx.row<{ sealed: Buffer }>(sql`
     select signing_secret as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(sql`signing_secret`, sealer)} for update`)
-  if (row === undefined) return false
+  // That of an environment that was erased is gone.
+  if (row === undefined || row.sealed.length === 0) return false
   const place = { purpose: 'signing-secret', record: signingRecord(1) } as const
   await updateSigningSecret(tx, environment, resealed(sealer, environment, place, row.sealed))
   return true

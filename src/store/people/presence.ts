@@ -1,16 +1,31 @@
 // The tables inbox_processes and inbox_presence: which subscribers have an inbox connected, and to which process.
-import type { Sql, Tx } from '../../db/sql.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
-/** Shows that a process is alive. True where it was not registered: rows that it wrote earlier are gone. */
-export async function beatInboxProcess(db: Sql, processId: string): Promise<boolean> {
-  const row = await db.row<{ isNew: boolean }>(sql`
+/**
+ * Shows that a process is alive. True where it was not registered, or silent for so long that others may have taken it for lost:
+ * rows that it wrote earlier may be gone.
+ */
+export async function beatInboxProcess(db: Sql, processId: string, silentSeconds: number): Promise<boolean> {
+  const row = await db.row<{ wasLost: boolean }>(sql`
+    with before as (
+      select ${isSilent(silentSeconds)} as silent from inbox_processes p where p.id = ${processId})
     insert into inbox_processes (id) values (${processId})
     on conflict (id) do update set seen_at = clock_timestamp()
-    returning xmax = 0 as "isNew"`)
-  return row?.isNew ?? false
+    returning coalesce((select silent from before), true) as "wasLost"`)
+  return row?.wasLost ?? false
 }
+
+/** Whether a process is unknown or silent now: it may have come back since its rows were found. */
+export async function isProcessLost(tx: Tx, processId: string, silentSeconds: number): Promise<boolean> {
+  const row = await tx.row<{ silent: boolean }>(sql`
+    select ${isSilent(silentSeconds)} as silent from inbox_processes p where p.id = ${processId}`)
+  return row?.silent ?? true
+}
+
+/** Of a row called `p`. */
+const isSilent = (seconds: number): Statement => sql`p.seen_at < clock_timestamp() - make_interval(secs => ${seconds})`
 
 /** In one order, until the transaction ends; returns those that are there. */
 export async function lockPresence(
@@ -73,7 +88,7 @@ export async function findDeadPresence(db: Sql, silentSeconds: number, limit: nu
   return db.rows<DeadPresence>(sql`
     select r.environment_id as "environmentId", r.subscriber_id as "subscriberId", r.process_id as "processId"
     from inbox_presence r left join inbox_processes p on p.id = r.process_id
-    where p.id is null or p.seen_at < clock_timestamp() - make_interval(secs => ${silentSeconds})
+    where p.id is null or ${isSilent(silentSeconds)}
     limit ${limit}`)
 }
 
@@ -81,6 +96,6 @@ export async function findDeadPresence(db: Sql, silentSeconds: number, limit: nu
 export async function deleteDeadProcesses(db: Sql, silentSeconds: number): Promise<void> {
   await db.run(sql`
     delete from inbox_processes p
-    where p.seen_at < clock_timestamp() - make_interval(secs => ${silentSeconds})
+    where ${isSilent(silentSeconds)}
       and not exists (select from inbox_presence r where r.process_id = p.id)`)
 }

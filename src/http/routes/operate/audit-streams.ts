@@ -8,7 +8,7 @@ import { literals, nullableString, timestamp, uuid } from '../../schemas.ts'
 const stream = Type.Object(
   {
     _id: Type.String(),
-    url: Type.String(),
+    url: Type.String({ description: 'Empty where it was encrypted with a key that this node does not have.' }),
     position: Type.Integer({ description: 'The `seq` of the last entry that was delivered.' }),
     failures: Type.Integer({ description: 'Failed attempts in a row.' }),
     lastError: nullableString({ description: 'Why the last attempt failed; null after a delivery.' }),
@@ -37,7 +37,7 @@ export const auditStreamRoutes = [
       const holders = streams.map(({ _id, url }) => ({
         kind: 'audit-stream' as const,
         id: _id,
-        name: new URL(url).host,
+        name: url === '' ? 'unknown' : new URL(url).host,
       }))
       await secretReaders.note(principal, author, holders)
       return ok(streams)
