@@ -91,7 +91,7 @@ async function processorMs(db: Database): Promise<number> {
 /** Each an in-app message and an e-mail, most of them of a few workflows, as the worker would have counted them. */
 async function fillCounts(db: Database): Promise<void> {
   await db.run(sql`
-    create temporary table told as
+    create temporary table reported as
     select ${now}::timestamptz - random() * ${days}::int * interval '1 day' as at,
            ('00000000-0000-7000-8000-' || lpad(floor(power(random(), 2) * ${workflows}::int)::text, 12, '0'))::uuid as workflow_id,
            case when random() < 0.9 then 'sendgrid' else 'mailgun' end as provider_id, random() as luck,
@@ -109,8 +109,8 @@ async function fillGrain(db: Database, grain: StoredGrain): Promise<void> {
                         bucket, count, hours)
     select ${environment.id}::uuid, c.measure, ${grain}::text, date_trunc(${grain}::text, at, 'UTC'), workflow_id, c.channel,
            c.provider_id, c.outcome, c.code, c.reason, c.bucket, count(*),
-           array[${inHours((hour) => sql`count(*) filter (where told.hour = ${hour})`)}]
-    from (select *, extract(hour from at at time zone 'UTC')::int + 1 as hour from told) as told
+           array[${inHours((hour) => sql`count(*) filter (where reported.hour = ${hour})`)}]
+    from (select *, extract(hour from at at time zone 'UTC')::int + 1 as hour from reported) as reported
     cross join lateral (
       select case when luck < 0.95 then 'sent' when luck < 0.99 or provider_id = 'mailgun' then 'failed' else 'unsure' end) as e (outcome)
     cross join lateral (values

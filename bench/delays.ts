@@ -63,9 +63,9 @@ export async function benchDelays(): Promise<Measured[]> {
     const rate = ((pendingDelays - warmUpDelays) / seconds).toFixed(0)
     return [
       { what: `delays begun, up to ${pendingDelays} pending`, value: `${rate}/s` },
-      { what: 'due delays, start after their moment, median', value: `${median(lateness).toFixed(0)} ms` },
+      { what: 'due delays, start after their time, median', value: `${median(lateness).toFixed(0)} ms` },
       {
-        what: 'due delays, the latest start after its moment',
+        what: 'due delays, the latest start after its time',
         value: `${latest.toFixed(0)} ms`,
         bar: `≤ ${latenessBarMs} ms`,
         met: latest <= latenessBarMs,

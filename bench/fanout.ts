@@ -34,14 +34,14 @@ export async function benchFanout(): Promise<Measured[]> {
     const seconds = (performance.now() - startedAt) / 1000
     expectCount('notifications', await countOf(db, 'notifications'), people)
     expectCount('messages', await countOf(db, "messages where status = 'sent'"), people)
-    expectCount('people told', await peopleTold(db), people)
+    expectCount('people notified', await peopleNotified(db), people)
     const ratio = watched.peakMb / watched.warmMb
     return [
-      { what: `everybody told once, ${people} subscribers of a topic`, value: `${seconds.toFixed(0)} s` },
+      { what: `everyone notified once, ${people} subscribers of a topic`, value: `${seconds.toFixed(0)} s` },
       { what: 'expanded after', value: `${watched.expandedAfterSeconds.toFixed(0)} s` },
       { what: 'notifications', value: `${(people / seconds).toFixed(0)}/s` },
       {
-        what: `memory, a tenth told → the most (${watched.warmMb.toFixed(0)} → ${watched.peakMb.toFixed(0)} MB)`,
+        what: `memory, a tenth notified → the most (${watched.warmMb.toFixed(0)} → ${watched.peakMb.toFixed(0)} MB)`,
         value: ratio.toFixed(2),
         bar: `≤ ${memoryBar}`,
         met: ratio <= memoryBar,
@@ -75,7 +75,7 @@ async function watch(db: Sql, pid: number): Promise<Watched> {
   }
 }
 
-async function peopleTold(db: Sql): Promise<number> {
+async function peopleNotified(db: Sql): Promise<number> {
   const row = await db.row<{ count: number }>(sql`select count(distinct subscriber_id) as count from messages`)
   return row?.count ?? 0
 }

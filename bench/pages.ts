@@ -38,9 +38,9 @@ const events = (db: Sql, query: Part<Parameters<typeof activityPage>[2]> = {}) =
 const queries: Record<string, PageQuery> = {
   'feed, first page': (db, row, rows) => feed(db, ordinary(row, rows)),
   'feed, third page': (db, row, rows) => feed(db, ordinary(row, rows), { page: 2 }),
-  'feed of somebody who hears much, first page': (db, row) => feed(db, hot(row)),
+  'feed of someone who hears much, first page': (db, row) => feed(db, hot(row)),
   'feed, unread': (db, row, rows) => feed(db, ordinary(row, rows), { read: false }),
-  'feed, unseen of somebody who hears much': (db, row) => feed(db, hot(row), { seen: false }),
+  'feed, unseen of someone who hears much': (db, row) => feed(db, hot(row), { seen: false }),
   'feed, payload': (db, row, rows) => feed(db, ordinary(row, rows), { payload: { region: row % 5 } }),
   'messages, first page': (db) => messages(db),
   'messages, page 20': (db) => messages(db, { page: 20 }),

@@ -1,5 +1,5 @@
 // Bodies as large as a trigger takes, all at once and each as hostile as it can be: how long they take, what they hold, and
-// whether anybody else waits for them.
+// whether anyone else waits for them.
 import { request } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { residentMegabytes } from '../bench/service.ts'

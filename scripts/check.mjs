@@ -1,4 +1,4 @@
-// npm run check: formatting, lint and types; all of them are run and told, whichever fails. `-- --fix` mends what it can.
+// npm run check: formatting, lint and types; all of them are run and reported, whichever fails. `-- --fix` fixes what it can.
 import './node-version.mjs'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ await runScript(async () => {
     },
   ]
   if (hasDashboard()) checks.push(await dashboardCheck())
-  // With --fix one after the other, since the compiler has to read what was mended.
+  // With --fix one after the other, since the compiler has to read what was fixed.
   const results = []
   if (fix) for (const check of checks) results.push(await timed(check))
   else results.push(...(await Promise.all(checks.map(timed))))

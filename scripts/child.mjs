@@ -13,10 +13,10 @@ const lastTimestampMs = 1_000
 const sameSignalMs = 1_000
 const pollMs = 25
 
-/** A problem the person at the keyboard can mend: its message is printed without a stack. */
+/** A problem the person at the keyboard can fix: its message is printed without a stack. */
 export class SetupProblem extends Error {}
 
-/** The script was told to end by a signal; carries the signal's name. */
+/** The script was asked to end by a signal; carries the signal's name. */
 export class Interrupted extends Error {
   constructor(signal) {
     super(`Interrupted by ${signal}`)
@@ -28,7 +28,7 @@ const live = new Set()
 let interruptedBy
 let interruptedAt = 0
 let reportInterruption
-/** Resolves with the signal's name when the script is told to end while it has children. */
+/** Resolves with the signal's name when the script is asked to end while it has children. */
 const interruption = new Promise((resolve) => {
   reportInterruption = resolve
 })
@@ -71,7 +71,7 @@ export async function runToEnd(command, args, options) {
 /** The exit code by which shells name an end: the program's own, or 128 and the signal's number. */
 export const exitCodeOf = ({ code, signal }) => code ?? 128 + (constants.signals[signal] ?? 0)
 
-/** True once the script was told to end. */
+/** True once the script was asked to end. */
 export const isInterrupted = () => interruptedBy !== undefined
 
 /** Runs a program to its end and keeps what it says, both streams in the order they came. */
@@ -90,7 +90,7 @@ export async function runQuietly(command, args, options) {
   return { ...result, output }
 }
 
-/** Waits for a promise; rejects with Interrupted as soon as the script is told to end. */
+/** Waits for a promise; rejects with Interrupted as soon as the script is asked to end. */
 export function unlessInterrupted(promise) {
   return Promise.race([
     promise,
@@ -119,7 +119,7 @@ export async function within(timeoutMs, promise) {
   return settled
 }
 
-/** Runs a script's body: its answer is the exit code; known problems are told in their own words. */
+/** Runs a script's body: its answer is the exit code; known problems are reported in their own words. */
 export async function runScript(body) {
   try {
     process.exitCode = (await body()) ?? 0
@@ -168,7 +168,7 @@ function signalGroup(pid, signal) {
   try {
     return process.kill(-pid, signal)
   } catch {
-    // ESRCH: nobody is left. EPERM: macOS says so of a group of zombies.
+    // ESRCH: no one is left. EPERM: macOS says so of a group of zombies.
     return false
   }
 }
@@ -178,7 +178,7 @@ async function endLeftovers(pid) {
   const gone = await groupEnds(pid, leftoverGraceMs)
   if (gone) return
   signalGroup(pid, 'SIGKILL')
-  // Bounded: where nobody reaps orphans (a container whose first process does not), a zombie stays for ever.
+  // Bounded: where nothing reaps processes without a parent (a container whose first process does not), a zombie stays for ever.
   await groupEnds(pid, lastTimestampMs)
 }
 

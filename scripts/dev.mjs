@@ -25,7 +25,7 @@ await runScript(async () => {
   }
 })
 
-/** The exit code when we were told to end, undefined when a source changed. */
+/** The exit code when we were asked to end, undefined when a source changed. */
 async function runUntilChange() {
   const before = snapshot()
   const args = ['--enable-source-maps', '--import', 'tsx', 'scripts/dev-entry.mjs', 'start', ...process.argv.slice(2)]

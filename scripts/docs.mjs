@@ -1,4 +1,4 @@
-// npm run docs: writes the generated documents (docs/openapi.json and the like) anew.
+// npm run docs: writes the generated documents (docs/openapi.json and the like) again.
 import './node-version.mjs'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -25,7 +25,7 @@ export const projectRoot = dirname(dirname(fileURLToPath(import.meta.url)))
 const lockWaitMs = 15 * 60_000
 const isTypeScript = (path) => /\.[cm]?tsx?$/.test(path)
 
-/** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made anew. */
+/** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made again. */
 const service = {
   recipe: 'posthorn build 4',
   folder: 'dist',
@@ -270,7 +270,7 @@ async function compile(root, outcome, sources, run) {
   const next = join(root, `.${name}-next`)
   const old = join(root, `.${name}-old`)
   const made = join(root, outcome.folder)
-  // Left by a compilation that was killed: we hold the lock, so nobody is at work in them.
+  // Left by a compilation that was killed: we hold the lock, so no one is at work in them.
   for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(next)
   try {

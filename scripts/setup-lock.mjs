@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeS
 import { SetupProblem, sleep } from './child.mjs'
 
 const pollMs = 100
-/** Between creating the file and writing the pid into it lies a moment; an empty file older than this is abandoned. */
+/** Between creating the file and writing the pid into it lies a short time; an empty file older than this is abandoned. */
 const emptyForMs = 5_000
 const heldHere = new Set()
 
@@ -83,6 +83,6 @@ function removeAbandoned(path, holder) {
     if (read(aside) === holder) rmSync(aside, { force: true })
     else renameSync(aside, path)
   } catch {
-    // Somebody else was quicker; the next round of the loop sees what is there now.
+    // Someone else was quicker; the next round of the loop sees what is there now.
   }
 }

@@ -45,7 +45,7 @@ function lockMistakes({ path, integrity, resolved, link }) {
   if (link === true) mistakes.push(`${path} is a link, not a package`)
   else if (!/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''))
     mistakes.push(`${path} has no sha512 to be checked by`)
-  // Whoever installs asks the registry of their own; and a host written in could be anybody's.
+  // Whoever installs asks the registry of their own; and a host written in could be anyone's.
   if (resolved !== undefined) mistakes.push(`${path} names the place it comes from: ${new URL(resolved).origin}`)
   return mistakes
 }
@@ -92,7 +92,7 @@ function exceptionMistakes(exceptions, lock, now) {
 const isExcepted = (excepted, name) => excepted.some((one) => matches(one.name, name))
 const matches = (pattern, name) => (pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name)
 
-/** Advisories that npm reports and nobody has listed, as sentences; `audit` is what `npm audit --json` printed. */
+/** Advisories that npm reports and no one has listed, as sentences; `audit` is what `npm audit --json` printed. */
 export function unlistedAdvisories(audit, exceptions) {
   const found = Object.values(audit.vulnerabilities ?? {}).flatMap(({ via }) =>
     via.filter((one) => typeof one === 'object'),

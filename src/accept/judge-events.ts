@@ -1,7 +1,9 @@
 // Checks each event separately: what prevents it from running, in the order of the response.
+
 import type { PayloadSchema } from '../commit/payload-schema.ts'
 import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql } from '../db/sql.ts'
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { EventRequest, TriggerResult, TriggerStatus } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
@@ -48,9 +50,7 @@ interface CheckedVersion {
 
 /** What is known about versions, cached between requests: they never change. */
 export interface CheckedVersions {
-  /** The oldest first. */
-  readonly cached: Map<string, CheckedVersion>
-  readonly cachedMax: number
+  readonly cached: BoundedMap<string, CheckedVersion>
   readonly compile: typeof compilePayloadSchema
   nowMs(): number
 }
@@ -63,7 +63,7 @@ const versionsKeptMax = 2_000
 export const createCheckedVersions = (
   cachedMax = versionsKeptMax,
   { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
-): CheckedVersions => ({ cached: new Map(), cachedMax, compile, nowMs })
+): CheckedVersions => ({ cached: new BoundedMap(cachedMax), compile, nowMs })
 
 /** Why an event has no valid recipient. */
 const reasonsMax = 10
@@ -121,7 +121,7 @@ async function learnVersions(
   known: CheckedVersions,
   workflows: readonly TriggeredWorkflow[],
 ): Promise<Map<string, CheckedVersion>> {
-  const { cached, cachedMax } = known
+  const { cached } = known
   const needed = new Map<string, CheckedVersion>()
   const missing: string[] = []
   for (const { versionId } of workflows) {
@@ -134,10 +134,6 @@ async function learnVersions(
     const judged = judgedVersion(version, known)
     needed.set(version.id, judged)
     cached.set(version.id, judged)
-  }
-  for (const id of cached.keys()) {
-    if (cached.size <= cachedMax) break
-    cached.delete(id)
   }
   return needed
 }

@@ -1,5 +1,5 @@
 // posthorn audit: shows the audit log of an environment, exports it, and checks that it is whole.
-import { parseArgs } from 'node:util'
+
 import type { Environment } from '../domain/environment.ts'
 import type { AuditAction, AuditEntry, ResourceKind } from '../domain/operate/audit.ts'
 import { auditActions, resourceKinds } from '../domain/operate/audit.ts'
@@ -10,6 +10,7 @@ import { auditPage, verifyAudit } from '../read/operate/audit.ts'
 import { listAuditEntries } from '../store/operate/audit-log.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
@@ -42,25 +43,21 @@ export const auditCommand: Command = {
 }
 
 function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        environment: { type: 'string', default: 'Development' },
-        kind: { type: 'string' },
-        resource: { type: 'string' },
-        action: { type: 'string' },
-        key: { type: 'string' },
-        limit: { type: 'string', default: String(entriesListed) },
-        pin: { type: 'string' },
-        after: { type: 'string', default: '0' },
-        json: { type: 'boolean', default: false },
-      },
-    })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  return parsed({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      environment: { type: 'string', default: 'Development' },
+      kind: { type: 'string' },
+      resource: { type: 'string' },
+      action: { type: 'string' },
+      key: { type: 'string' },
+      limit: { type: 'string', default: String(entriesListed) },
+      pin: { type: 'string' },
+      after: { type: 'string', default: '0' },
+      json: { type: 'boolean', default: false },
+    },
+  })
 }
 
 interface Values {

@@ -1,8 +1,9 @@
 // posthorn dashboard: makes a link that signs in to the dashboard, once.
-import { parseArgs } from 'node:util'
+
 import { dashboardFolder, ownAddress, signInAddress } from '../main/dashboard.ts'
 import type { Command } from './command.ts'
-import { CommandFailed, UsageError } from './command.ts'
+import { CommandFailed } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
 export const dashboardCommand: Command = {
@@ -25,10 +26,6 @@ export const dashboardCommand: Command = {
 }
 
 function readArguments(args: readonly string[]): { environment: string; url?: string } {
-  try {
-    const options = { environment: { type: 'string', default: 'Development' }, url: { type: 'string' } } as const
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const options = { environment: { type: 'string', default: 'Development' }, url: { type: 'string' } } as const
+  return parsed({ args: [...args], options }).values
 }

@@ -1,5 +1,5 @@
 // posthorn environments: lists, creates, renames and deletes environments.
-import { parseArgs } from 'node:util'
+
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../main/store.ts'
 import { createEnvironment, deleteEnvironment, renameEnvironment } from '../manage/operate/environment-life.ts'
@@ -9,6 +9,7 @@ import { listOrganizations } from '../store/operate/organizations.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, organizationNamed, withStore } from './with-store.ts'
 
@@ -44,11 +45,7 @@ const usage = () =>
 const options = { confirm: { type: 'string' }, organization: { type: 'string' } } as const
 
 function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  return parsed({ args: [...args], allowPositionals: true, options })
 }
 
 const call = () => ({ author: commandAuthor(), idempotency: undefined })

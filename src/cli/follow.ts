@@ -1,4 +1,5 @@
 // Follows the activity by polling its list: the result of each step, each outcome once, none missed.
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { JobStatus } from '../domain/delivery/job.ts'
 import { endedStatuses } from '../domain/delivery/job.ts'
 import type { Activity, ActivityJob, EventProgress } from '../domain/insight/activity.ts'
@@ -62,10 +63,10 @@ interface Open {
 export class Follower {
   readonly #reader: ActivityReader
   readonly #sinceAt: number
-  readonly #reported = new Map<string, string>()
+  readonly #reported = new BoundedMap<string, string>(reportedMax)
   readonly #open = new Map<string, Open>()
   /** Notifications of large audiences that were seen. */
-  readonly #known = new Map<string, true>()
+  readonly #known = new BoundedMap<string, true>(reportedMax)
   /** Events that may still be finding their recipients, and when they came. */
   readonly #audiences = new Map<string, number>()
   #newestAt: number
@@ -197,19 +198,12 @@ export class Follower {
   }
 
   #forget(): void {
-    if (this.#open.size > openMax) {
-      this.#reader.warn(`More than ${openMax} notifications are waiting: the oldest are no longer followed.`)
+    if (this.#open.size <= openMax) return
+    this.#reader.warn(`More than ${openMax} notifications are waiting: the oldest are no longer followed.`)
+    for (const id of this.#open.keys()) {
+      if (this.#open.size <= openMax) return
+      this.#open.delete(id)
     }
-    dropOldest(this.#open, openMax)
-    dropOldest(this.#reported, reportedMax)
-    dropOldest(this.#known, reportedMax)
-  }
-}
-
-function dropOldest(map: Map<string, unknown>, sizeMax: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= sizeMax) return
-    map.delete(key)
   }
 }
 

@@ -1,5 +1,5 @@
 // posthorn keys: makes, lists, rotates and revokes API keys.
-import { parseArgs } from 'node:util'
+
 import type { Environment, Scope } from '../domain/environment.ts'
 import { scopes } from '../domain/environment.ts'
 import type { ApiKey } from '../domain/operate/api-key.ts'
@@ -11,6 +11,7 @@ import { listApiKeys } from '../store/operate/api-keys.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
@@ -51,24 +52,20 @@ type Action = (typeof actions)[number]
 const isAction = (text: string | undefined): text is Action => actions.some((action) => action === text)
 
 function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        environment: { type: 'string', default: 'Development' },
-        name: { type: 'string' },
-        scope: { type: 'string', multiple: true },
-        'expires-at': { type: 'string' },
-        signing: { type: 'boolean' },
-        allow: { type: 'string', multiple: true },
-        rate: { type: 'string' },
-        overlap: { type: 'string', default: '24h' },
-      },
-    })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  return parsed({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      environment: { type: 'string', default: 'Development' },
+      name: { type: 'string' },
+      scope: { type: 'string', multiple: true },
+      'expires-at': { type: 'string' },
+      signing: { type: 'boolean' },
+      allow: { type: 'string', multiple: true },
+      rate: { type: 'string' },
+      overlap: { type: 'string', default: '24h' },
+    },
+  })
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }

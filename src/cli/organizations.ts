@@ -1,5 +1,4 @@
 // posthorn organizations: lists, creates, renames and deletes organizations.
-import { parseArgs } from 'node:util'
 import type { Store } from '../main/store.ts'
 import { createOrganization, deleteOrganization, renameOrganization } from '../manage/operate/organizations.ts'
 import { listEnvironments } from '../store/operate/installation.ts'
@@ -7,6 +6,7 @@ import { listOrganizations } from '../store/operate/organizations.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { visible } from './terminal/visible-text.ts'
 import { organizationNamed, withStore } from './with-store.ts'
 
@@ -42,13 +42,8 @@ const wanted: Readonly<Record<string, number>> = { list: 0, create: 1, rename: 2
 const usage = () =>
   new UsageError(`Usage:\n${organizationsCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
 
-function readNames(args: readonly string[]): string[] {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: {} }).positionals
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
-}
+const readNames = (args: readonly string[]): string[] =>
+  parsed({ args: [...args], allowPositionals: true, options: {} }).positionals
 
 /** A slash separates it from the name of an environment, in other commands. */
 function goodName(name: string): string {

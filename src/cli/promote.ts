@@ -1,5 +1,5 @@
 // posthorn promote: takes workflows, layouts, feeds and topics' definitions from one environment to another. Never credentials.
-import { parseArgs } from 'node:util'
+
 import type { Environment } from '../domain/environment.ts'
 import type { Topic } from '../domain/people/topic.ts'
 import type { Layout } from '../domain/workflows/layout.ts'
@@ -12,6 +12,7 @@ import { allFeeds, allLayouts, allTopics, allWorkflows, topicsMax } from '../rea
 import { commandAuthor } from './author.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 import type { PlannedChange } from './workflows/change-plan.ts'
 import { applyPlan, plannedChange } from './workflows/change-plan.ts'
@@ -41,19 +42,15 @@ export const promoteCommand: Command = {
 }
 
 function readArguments(args: readonly string[]): { from: string; to: string; yes: boolean } {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        from: { type: 'string', default: 'Development' },
-        to: { type: 'string', default: 'Production' },
-        yes: { type: 'boolean', default: false },
-      },
-    })
-    return values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const { values } = parsed({
+    args: [...args],
+    options: {
+      from: { type: 'string', default: 'Development' },
+      to: { type: 'string', default: 'Production' },
+      yes: { type: 'boolean', default: false },
+    },
+  })
+  return values
 }
 
 async function promotedWorkflows(store: Store, source: Environment, target: Environment): Promise<PlannedChange[]> {

@@ -1,5 +1,5 @@
 // posthorn signing: shows and rotates what calls to customers' own services are signed with.
-import { parseArgs } from 'node:util'
+
 import type { Environment } from '../domain/environment.ts'
 import { callKeyOf, overlapDays, signsUntil } from '../domain/operate/signing-keys.ts'
 import type { Store } from '../main/store.ts'
@@ -8,6 +8,7 @@ import { findSigningKeys } from '../store/operate/signing-versions.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
 export const signingCommand: Command = {
@@ -27,12 +28,8 @@ export const signingCommand: Command = {
 }
 
 function readArguments(args: readonly string[]) {
-  try {
-    const options = { environment: { type: 'string', default: 'Development' } } as const
-    return parseArgs({ args: [...args], allowPositionals: true, options })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const options = { environment: { type: 'string', default: 'Development' } } as const
+  return parsed({ args: [...args], allowPositionals: true, options })
 }
 
 async function rotate({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {

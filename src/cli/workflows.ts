@@ -1,7 +1,7 @@
 // posthorn workflows: writes workflows to files and back, shows differences, and creates a new folder.
+
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { slugOf } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../main/store.ts'
@@ -9,6 +9,7 @@ import { documentOf } from '../manage/workflows/workflow-document.ts'
 import { allWorkflows } from '../read/workflows/documents.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { parsed } from './terminal/arguments.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 import type { PlannedChange } from './workflows/change-plan.ts'
 import { applyPlan, plannedChange, printPlan } from './workflows/change-plan.ts'
@@ -48,20 +49,16 @@ interface Values {
 }
 
 function readArguments(args: readonly string[]): { values: Values; positionals: string[] } {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        environment: { type: 'string', default: 'Development' },
-        name: { type: 'string' },
-        delete: { type: 'boolean', default: false },
-        yes: { type: 'boolean', default: false },
-      },
-    }) as { values: Values; positionals: string[] }
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  return parsed({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      environment: { type: 'string', default: 'Development' },
+      name: { type: 'string' },
+      delete: { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+    },
+  }) as { values: Values; positionals: string[] }
 }
 
 async function compare(

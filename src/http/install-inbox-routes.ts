@@ -1,5 +1,7 @@
 // Turns the routes of the inbox into Fastify routes: any origin, a session instead of a key, a rate limit of their own.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Reader } from '../domain/messages/inbox.ts'
 import { Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
@@ -81,12 +83,11 @@ const minuteMs = 60_000
 const addressesMax = 10_000
 
 export function createUnsignedLimit(world: World): (address: string) => void {
-  const opened = new Map<string, { count: number; until: number }>()
+  const opened = new BoundedMap<string, { count: number; until: number }>(addressesMax)
   return (address) => {
     const now = world.now().getTime()
     const known = opened.get(address)
     const window = known !== undefined && known.until > now ? known : { count: 0, until: now + minuteMs }
-    if (window !== known && opened.size >= addressesMax) opened.clear()
     window.count += 1
     opened.set(address, window)
     if (window.count <= unsignedPerMinuteMax) return

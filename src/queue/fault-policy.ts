@@ -14,9 +14,10 @@ export interface Faulty {
   readonly faultedSince: Date | null
 }
 
-/** How long it waits, or that it is buried. */
-export function afterFault({ faults, faultedSince }: Faulty, now: Date): { readonly waitMs: number } | 'bury' {
+export type Fate = { readonly kind: 'retry'; readonly waitMs: number } | { readonly kind: 'bury' }
+
+export function afterFault({ faults, faultedSince }: Faulty, now: Date): Fate {
   const sinceMs = now.getTime() - (faultedSince?.getTime() ?? now.getTime())
-  if (faults + 1 >= faultsMax && sinceMs >= faultsOverMs) return 'bury'
-  return { waitMs: waitsMs[Math.min(faults, waitsMs.length - 1)] as number }
+  if (faults + 1 >= faultsMax && sinceMs >= faultsOverMs) return { kind: 'bury' }
+  return { kind: 'retry', waitMs: waitsMs[Math.min(faults, waitsMs.length - 1)] as number }
 }

@@ -27,8 +27,12 @@ const inboxesPerSweepMax = 1_000
 /** A hint may come before the commit that it speaks of. */
 const looksAgainAfterMs = [50, 200, 1_000]
 const lookAgainAfterFailureMs = 1_000
-/** A statement that began before an inbox was first opened has ended by then. */
-const youngMs = 60_000
+/**
+ * How long after its first opening an inbox is searched for messages without a number: soon, and once more when no
+ * statement that began before the opening can be in progress.
+ */
+const stragglerSearchesMs = [2_000, 60_000]
+const stragglersUntilMs = 120_000
 
 export interface Joined {
   /** Whether it goes on where it was, without a gap. */
@@ -58,7 +62,14 @@ interface Inbox {
   looks: number
   /** The next one of them. */
   again: NodeJS.Timeout | undefined
+  /** Of the searches for messages without a number, how many are behind it. */
+  searches: number
 }
+
+const newInbox = (environment: Environment, subscriberId: string): Inbox => ({
+  ...{ environment, subscriberId, followers: new Set() },
+  ...{ number: 0, looks: 0, again: undefined, searches: 0 },
+})
 
 const keyOf = (environmentId: string, subscriberId: string): string => `${environmentId}/${subscriberId}`
 
@@ -134,7 +145,7 @@ class InboxHub implements Hub {
     }
     const key = keyOf(environment.id, subscriberId)
     const known = this.#inboxes.get(key)
-    const inbox = known ?? { environment, subscriberId, followers: new Set(), number: 0, looks: 0, again: undefined }
+    const inbox = known ?? newInbox(environment, subscriberId)
     inbox.followers.add(follower)
     this.#inboxes.set(key, inbox)
     if (known === undefined) this.#presence?.arrived(environment, subscriberId)
@@ -288,19 +299,26 @@ class InboxHub implements Hub {
     const ids = inboxes.map((inbox) => inbox.subscriberId)
     const numbers = await findInboxNumbers(this.#db, first.environment, ids)
     const bySubscriber = new Map(numbers.map((one) => [one.subscriberId, one]))
+    const due: { readonly inbox: Inbox; readonly searches: number }[] = []
     for (const inbox of inboxes) {
       const number = bySubscriber.get(inbox.subscriberId)
       this.#judge(inbox, number)
-      if (number !== undefined && number.number > inbox.number) this.#look(inbox)
+      if (number === undefined) continue
+      if (number.number > inbox.number) this.#look(inbox)
+      const searches = this.#searchesDue(number)
+      if (searches > inbox.searches) due.push({ inbox, searches })
     }
-    const now = this.#world.now().getTime()
-    const young = numbers.filter(({ openedAt }) => now - openedAt.getTime() < youngMs)
-    if (young.length > 0) {
-      await this.#numberStragglers(
-        first.environment,
-        young.map((one) => one.subscriberId),
-      )
-    }
+    if (due.length === 0) return
+    await this.#numberStragglers(
+      first.environment,
+      due.map(({ inbox }) => inbox.subscriberId),
+    )
+    for (const { inbox, searches } of due) inbox.searches = searches
+  }
+
+  #searchesDue({ openedAt }: InboxNumber): number {
+    const ageMs = this.#world.now().getTime() - openedAt.getTime()
+    return ageMs >= stragglersUntilMs ? 0 : stragglerSearchesMs.filter((afterMs) => afterMs <= ageMs).length
   }
 
   async #numberStragglers(environment: Environment, subscriberIds: readonly string[]): Promise<void> {

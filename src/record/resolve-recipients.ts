@@ -8,7 +8,7 @@ import { readStamps } from '../store/operate/configuration-stamps.ts'
 import type { ChannelChange } from '../store/people/subscriber-channels.ts'
 import { mergeChannels } from '../store/people/subscriber-channels.ts'
 import type { RecipientRow, SubscriberRow, SubscriberUpsert } from '../store/people/subscribers.ts'
-import { findSubscriberIds, findSubscriberRows, upsertSubscribers } from '../store/people/subscribers.ts'
+import { findSubscriberIds, findSubscriberRows, storedFields, upsertSubscribers } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { ForeseenFacts } from './notify.ts'
 
@@ -198,16 +198,7 @@ export function mergedRecipients(recipients: readonly Recipient[]): Recipient[] 
 }
 
 function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
-  const stored: Readonly<Record<keyof SubscriberFields, unknown>> = {
-    firstName: row.first_name,
-    lastName: row.last_name,
-    email: row.email,
-    phone: row.phone,
-    avatar: row.avatar,
-    locale: row.locale,
-    timezone: row.timezone,
-    data: row.data,
-  }
+  const stored: Readonly<Record<keyof SubscriberFields, unknown>> = storedFields(row)
   return Object.entries(fields).some(([name, value]) => {
     if (value === undefined) return false
     const before = stored[name as keyof SubscriberFields]

@@ -1,5 +1,7 @@
 // The filters of templates that are our own, or stand in the place of one of LiquidJS that a hostile template could abuse.
+
 import { toValue } from 'liquidjs'
+import { BoundedMap } from '../domain/bounded-map.ts'
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 import type { Budget } from './limits.ts'
 import { formatted, localeOf, stepsOf, strftime, timestampOf, zoneOf } from './timestamps.ts'
@@ -178,14 +180,13 @@ function numberFormat(locale: string | undefined): FilterHandler {
   }
 }
 
-const numberFormats = new Map<string, Intl.NumberFormat>()
 const numberFormatsMax = 500
+const numberFormats = new BoundedMap<string, Intl.NumberFormat>(numberFormatsMax)
 
 function inLanguage(value: number, places: number, locale: string): string {
   const key = `${locale} ${places}`
   const known = numberFormats.get(key)
   if (known !== undefined) return known.format(value)
-  if (numberFormats.size >= numberFormatsMax) numberFormats.clear()
   const made = new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: places })
   numberFormats.set(key, made)
   return made.format(value)

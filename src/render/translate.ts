@@ -1,5 +1,7 @@
 // The filter `t`: a text by its key, in the language of the recipient, with its variables filled in.
+
 import type { Liquid } from 'liquidjs'
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Translations } from '../domain/workflows/translation.ts'
 import { translations } from '../domain/workflows/translation.ts'
 import type { Mode } from './engine.ts'
@@ -70,18 +72,15 @@ function filledIn(run: Run, text: Program, values: Record<string, unknown>): str
 }
 
 function createTemplateCache(make: Compile): Compile {
-  const kept = new Map<string, Program>()
-  let length = 0
+  const cached = new BoundedMap<string, { readonly program: Program; readonly length: number }>(cachedMax, {
+    max: cachedLengthMax,
+    of: ({ length }) => length,
+  })
   return (text) => {
-    const known = kept.get(text)
-    if (known !== undefined) return known
-    const made = make(text)
-    if (kept.size >= cachedMax || length >= cachedLengthMax) {
-      kept.clear()
-      length = 0
-    }
-    kept.set(text, made)
-    length += text.length
-    return made
+    const known = cached.get(text)
+    if (known !== undefined) return known.program
+    const program = make(text)
+    cached.set(text, { program, length: text.length })
+    return program
   }
 }

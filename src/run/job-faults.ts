@@ -46,8 +46,8 @@ export function createJobFaults({ db, world, queue, versions }: FaultParts): Job
       if (isInfrastructureError(error)) throw error
       const fate = afterFault(job, world.now())
       const words = error instanceof Error ? error.message : String(error)
-      if (fate === 'bury') await bury(environment, [job], words)
-      else await postponeFaulty(db, environment, job, { ...fate, clock: queue.clock })
+      if (fate.kind === 'bury') await bury(environment, [job], words)
+      else await postponeFaulty(db, environment, job, { waitMs: fate.waitMs, clock: queue.clock })
       world.log.error(
         { err: error, jobId: job.id, faults: job.faults + 1, fate },
         'A job failed because of an internal error',

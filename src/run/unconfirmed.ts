@@ -1,5 +1,7 @@
 // Writes whose commit is unknown, because the database stopped answering: the jobs are read again before anything is decided.
+
 import type { Sql } from '../db/sql.ts'
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { findLeased } from '../store/jobs/lease.ts'
@@ -35,14 +37,12 @@ const rememberedMax = 50_000
 
 export function createUnconfirmed(): Unconfirmed {
   /** By job: the ids that a write may have made or changed. */
-  const open = new Map<string, readonly string[]>()
+  const open = new BoundedMap<string, readonly string[]>(rememberedMax)
   /** By message: the lease it was marked under. */
-  const marked = new Map<string, string>()
+  const marked = new BoundedMap<string, string>(rememberedMax)
 
   return {
     note: ({ jobs, madeAfter, marked: calls }) => {
-      if (open.size > rememberedMax) open.clear()
-      if (marked.size > rememberedMax) marked.clear()
       const followers = new Map([...madeAfter].map(([id, after]) => [after, id]))
       for (const { id } of jobs) {
         const follower = followers.get(id)

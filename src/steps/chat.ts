@@ -91,8 +91,8 @@ function placeOf({ event, subscriber, now }: StepInput, entry: Entry): Place | S
     return detail(now, 'noPhone', { providerId, words: 'Subscriber is missing a phone number' })
   }
   const chosen = chosenAddress(event.payload, entry)
-  if (chosen === 'elsewhere') return detail(now, 'payloadAddressRefused', { providerId })
-  const webhookUrl = chosen ?? entry.credentials.webhookUrl
+  if (chosen.kind === 'refused') return detail(now, 'payloadAddressRefused', { providerId })
+  const webhookUrl = chosen.kind === 'chosen' ? chosen.address : entry.credentials.webhookUrl
   const { channel } = entry.credentials
   const account = entry.integration.credentials
   const hasPlace = [webhookUrl, channel, account.webhookUrl, account.channelId].some((place) => (place ?? '') !== '')
@@ -100,17 +100,18 @@ function placeOf({ event, subscriber, now }: StepInput, entry: Entry): Place | S
   return { entry, ...optional('webhookUrl', webhookUrl), ...optional('channel', channel) }
 }
 
+/** Refused: it is on a host that its account does not list. */
+type ChosenAddress = { readonly kind: 'none' | 'refused' } | { readonly kind: 'chosen'; readonly address: string }
+
 /**
  * The URL in the payload, if its account lets payloads choose: payloads contain what end users wrote. Whether it may be
  * called is decided by the network guard.
  */
-function chosenAddress(
-  payload: Readonly<Record<string, unknown>>,
-  { integration }: Entry,
-): string | 'elsewhere' | undefined {
+function chosenAddress(payload: Readonly<Record<string, unknown>>, { integration }: Entry): ChosenAddress {
   const hosts = integration.configurations?.payloadWebhookHosts ?? []
   const address = hosts.length === 0 ? undefined : payloadAddress(payload)
-  return address === undefined || isOnHost(new URL(address), hosts) ? address : 'elsewhere'
+  if (address === undefined) return { kind: 'none' }
+  return isOnHost(new URL(address), hosts) ? { kind: 'chosen', address } : { kind: 'refused' }
 }
 
 const namesAddress = (payload: Readonly<Record<string, unknown>>): boolean =>

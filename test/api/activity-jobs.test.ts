@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SceneEvent, SceneJob } from '../support/activity-scene.ts'
-import { ActivityScene, stepOf, told } from '../support/activity-scene.ts'
+import { ActivityScene, reported, stepOf } from '../support/activity-scene.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 
@@ -136,8 +136,8 @@ test('a merged notification names the one that continues for it, and its later s
   const at = app.world.now()
   const digestedNotificationId = scene.newId()
   await scene.addJobs(notification, [
-    { step: 0, status: 'merged', state: { digestedNotificationId }, details: [told(at, 'digestMerged')] },
-    { step: 1, status: 'merged', details: [told(at, 'digestMerged')] },
+    { step: 0, status: 'merged', state: { digestedNotificationId }, details: [reported(at, 'digestMerged')] },
+    { step: 1, status: 'merged', details: [reported(at, 'digestMerged')] },
   ])
   const item = await scene.listed(event.transactionId)
   assert.equal(item._digestedNotificationId, digestedNotificationId)
@@ -152,8 +152,8 @@ test('a step canceled because of an earlier failure was never queued', async () 
   const { notification } = await scene.run([stepOf('email', { shouldStopOnFail: true }), stepOf('in_app')])
   const at = app.world.now()
   await scene.addJobs(notification, [
-    { step: 0, status: 'failed', details: [told(at, 'providerError')] },
-    { step: 1, status: 'canceled', details: [told(at, 'previousFailed')] },
+    { step: 0, status: 'failed', details: [reported(at, 'providerError')] },
+    { step: 1, status: 'canceled', details: [reported(at, 'previousFailed')] },
   ])
   const { jobs } = await scene.retrieve(notification)
   assert.deepEqual(
@@ -166,10 +166,10 @@ test('execution details are reported in order, with an id that stays, and with w
   const { notification } = await scene.run([stepOf('email')])
   const at = app.world.now()
   const details = [
-    told(at, 'providerSelected', { words: 'SendGrid provider was selected', providerId: 'sendgrid' }),
-    told(at, 'messageCreated', { isTest: true }),
-    told(at, 'providerBusy', { isRetry: true, raw: { status: 503 } }),
-    told(at, 'messageSent', { raw: '' }),
+    reported(at, 'providerSelected', { words: 'SendGrid provider was selected', providerId: 'sendgrid' }),
+    reported(at, 'messageCreated', { isTest: true }),
+    reported(at, 'providerBusy', { isRetry: true, raw: { status: 503 } }),
+    reported(at, 'messageSent', { raw: '' }),
   ]
   const job: SceneJob = { step: 0, status: 'completed', details }
   await scene.addJobs(notification, [job])

@@ -169,7 +169,7 @@ test('the detail has the messages of each step, those of no outcome and deleted 
   const gone = await scene.addMessage(notification, 1, { ...mail, target: 'three' })
   await app.database.db.run(sql`
     update messages set deleted_at = now() where environment_id = ${scene.environment.id} and id = ${gone}`)
-  await scene.addMessage(neighbour.notification, 0, { content: 'Somebody else’s' })
+  await scene.addMessage(neighbour.notification, 0, { content: 'Another’s' })
   const { jobs } = await scene.retrieve(notification)
   assert.deepEqual(
     jobs.map((job: Json) => job.messages.map((message: Json) => message._id)),

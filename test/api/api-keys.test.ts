@@ -170,7 +170,7 @@ test('a key is taken after Bearer too', async () => {
 test('a header without a valid key gets the exact reason, and never the key', async () => {
   const cases: [string | undefined, string][] = [
     [undefined, 'Missing authorization header'],
-    ['ApiKey ph_nobody-has-this-key', 'API Key not found'],
+    ['ApiKey ph_no-one-has-this-key', 'API Key not found'],
     [`ApiKey ${'k'.repeat(10_000)}`, 'API Key not found'],
     ['ApiKey ', 'Unauthorized'],
     ['ApiKey', 'Unauthorized'],
@@ -348,7 +348,7 @@ test('a valid key is looked up about once a second, not once a call', async () =
     assert.equal(lookUps.count, 2)
     for (let call = 0; call < 2; call += 1)
       await fresh.call('GET', '/v1/environments', { key: 'unknown-key-of-nobody' })
-    assert.equal(lookUps.count, 3, 'an unknown key is remembered for a moment')
+    assert.equal(lookUps.count, 3, 'an unknown key is remembered for a short time')
     fresh.world.advance(500)
     await fresh.call('GET', '/v1/environments', { key: 'unknown-key-of-nobody' })
     assert.equal(lookUps.count, 4, 'and no longer: it may be made meanwhile')

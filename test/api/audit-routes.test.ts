@@ -18,7 +18,7 @@ after(() => app.close())
 
 /** Tags of which every route is data, with what it is. A route under another tag is reported below, one by one. */
 const dataTags: Readonly<Record<string, string>> = {
-  Activity: 'what ran, and mending it',
+  Activity: 'what ran, and recovering it',
   Events: 'what happened',
   Recovery: 'what runs again, or no more',
   Messages: 'what was said',
@@ -55,7 +55,7 @@ test('every route that writes is known: as configuration that is audited, or as 
   assert.deepEqual(
     unknown.map(({ operationId }) => operationId),
     [],
-    'A route that changes the configuration calls `audit` and has a scenario here; one that does not is told as data',
+    'A route that changes the configuration calls `audit` and has a scenario here; one that does not is listed as data',
   )
 })
 

@@ -195,7 +195,7 @@ test('changes that happen at once, on two nodes, form one chain without a gap', 
 })
 
 for (const statement of [
-  sql`update audit_log set key_name = 'Somebody else'`,
+  sql`update audit_log set key_name = 'Someone else'`,
   sql`delete from audit_log`,
   sql`delete from audit_log where false`,
   sql`truncate audit_log`,
@@ -231,8 +231,8 @@ test('an entry that was changed is found, whichever column it is', async () => {
   const id = await environmentId()
   const changes = {
     at: sql`at = at + interval '1 second'`,
-    key_id: sql`key_id = 'somebody'`,
-    key_name: sql`key_name = 'Somebody else'`,
+    key_id: sql`key_id = 'another'`,
+    key_name: sql`key_name = 'Someone else'`,
     address: sql`address = '10.0.0.1'`,
     request_id: sql`request_id = 'another'`,
     action: sql`action = 'delete'`,

@@ -201,8 +201,8 @@ test('what is wrong with some events of a large body costs no other, and is repo
   const { status, body, bytes } = await sendBody({ url: `${url}${bulk}`, key: app.developmentKey, makes })
   assert.equal(status, 201)
   assert.ok(bytes > mebibyte)
-  const told = body.map((one: Json) => one.error?.[0] ?? one.transactionId)
-  assert.deepEqual(told.slice(0, 10), [
+  const reported = body.map((one: Json) => one.error?.[0] ?? one.transactionId)
+  assert.deepEqual(reported.slice(0, 10), [
     'workflow_not_found',
     'The event must be an object',
     '__proto__ would change a prototype and is not allowed',

@@ -138,7 +138,7 @@ test('calls about sessions need the header, and a wrong key is refused as anywhe
   assert.equal((await opened({ apiKey: app.developmentKey }, {})).status, 403)
   assert.equal((await app.call('GET', path, { key: null })).status, 403)
   assert.equal((await app.call('DELETE', path, { key: null })).status, 403)
-  assert.equal((await opened({ apiKey: 'a key that nobody has' })).status, 401)
+  assert.equal((await opened({ apiKey: 'a key that no one has' })).status, 401)
   assert.equal((await opened({})).status, 422)
   assert.equal((await opened({ apiKey: 'x', link: 'y' })).status, 422)
 })

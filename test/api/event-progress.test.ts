@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { JobStatus } from '../../src/domain/delivery/job.ts'
 import type { SceneEvent, SceneJob, SceneWorkflow } from '../support/activity-scene.ts'
-import { ActivityScene, stepOf, told } from '../support/activity-scene.ts'
+import { ActivityScene, reported, stepOf } from '../support/activity-scene.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { addSubscribers } from '../support/topic-scene.ts'
@@ -47,7 +47,7 @@ const ended = (status: JobStatus, last: JobStatus): SceneJob[] => [
 ]
 
 test('each notification is counted once, by how its last step ended or by where it stands', async () => {
-  const failure = [told(app.world.now(), 'previousFailed')]
+  const failure = [reported(app.world.now(), 'previousFailed')]
   const event = await eventOf([
     ended('completed', 'completed'),
     ended('failed', 'completed'),
@@ -90,17 +90,17 @@ test('while recipients are still being found their number is not known', async (
   const event = await scene.addEvent(workflow, [{ subscriberId: people[0] ?? '' }], more)
   const [notification] = event.notifications
   await scene.addJobs(notification ?? assert.fail('no notification'), ended('completed', 'completed'))
-  const told = await progress('broad/cast 1')
-  assert.deepEqual([told.state, told.transactionId], ['expanding', 'broad/cast 1'])
-  assert.deepEqual(told.counts, { notifications: 1, byOutcome: { ...nothing, completed: 1 } })
+  const reported = await progress('broad/cast 1')
+  assert.deepEqual([reported.state, reported.transactionId], ['expanding', 'broad/cast 1'])
+  assert.deepEqual(reported.counts, { notifications: 1, byOutcome: { ...nothing, completed: 1 } })
 })
 
 test('an event that reached no one is there, with its warnings', async () => {
   const warnings = ['There is no topic nowhere']
   const event = await scene.addEvent(workflow, [], { warnings })
-  const told = await progress(event.transactionId)
-  assert.deepEqual([told.state, told.warnings], ['completed', warnings])
-  assert.deepEqual(told.counts, { recipients: 0, notifications: 0, byOutcome: nothing })
+  const reported = await progress(event.transactionId)
+  assert.deepEqual([reported.state, reported.warnings], ['completed', warnings])
+  assert.deepEqual(reported.counts, { recipients: 0, notifications: 0, byOutcome: nothing })
 })
 
 test('an event of a workflow that was deleted since is still reported', async () => {
@@ -126,8 +126,8 @@ test('of a very large event the first notifications are counted, and it says so'
   const event = await eventOf([ended('completed', 'completed')])
   await app.database.db.run(sql`
     update events set notified = 50001 where environment_id = ${scene.environment.id} and id = ${event.id}`)
-  const told = await progress(event.transactionId)
-  assert.deepEqual([told.countsCapped, told.counts.notifications], [true, 50_001])
+  const reported = await progress(event.transactionId)
+  assert.deepEqual([reported.countsCapped, reported.counts.notifications], [true, 50_001])
   await app.database.db.run(sql`
     update events set notified = 50000 where environment_id = ${scene.environment.id} and id = ${event.id}`)
   assert.equal((await progress(event.transactionId)).countsCapped, false)

@@ -65,8 +65,8 @@ test('saving what was hidden keeps what is stored; something else replaces it', 
   await closed.call('PUT', path, { body: { credentials: { ...credentials, apiKey: 'hush-new' } } })
   assert.equal((await inClear()).credentials.apiKey, 'hush-new')
   // There is nothing to keep where nothing is stored.
-  const anew = await closed.call('POST', '/v1/integrations', { body: { ...integration, credentials } })
-  assert.equal(anew.status, 422)
+  const created = await closed.call('POST', '/v1/integrations', { body: { ...integration, credentials } })
+  assert.equal(created.status, 422)
 })
 
 test('each key’s first look at an integration in an hour is in the audit log', async () => {

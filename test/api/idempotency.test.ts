@@ -214,9 +214,9 @@ test('after 24 hours the call is carried out again, and not a time before', asyn
   app.world.advance(1)
   assert.equal((await keyed('POST', '/v1/tenants', 'k1', { identifier })).status, 409, 'the tenant exists')
   await app.call('DELETE', `/v1/tenants/${identifier}`)
-  const anew = await keyed('POST', '/v1/tenants', 'k1', { identifier })
-  assert.equal(anew.status, 201)
-  assertReplayOf(anew, await keyed('POST', '/v1/tenants', 'k1', { identifier }), 'k1')
+  const repeated = await keyed('POST', '/v1/tenants', 'k1', { identifier })
+  assert.equal(repeated.status, 201)
+  assertReplayOf(repeated, await keyed('POST', '/v1/tenants', 'k1', { identifier }), 'k1')
 })
 
 test('while the first is in flight a repeat is 409 with Retry-After, whatever its body; afterwards it is replayed', async () => {
@@ -251,7 +251,7 @@ test('duplicates of a call in flight do not drain the pool: others are answered 
   assert.equal((await first).status, 200)
 })
 
-/** What the duplicates of one creation may be reported: that it is under way, or the answer. */
+/** What the duplicates of one creation may be answered: that it is under way, or the answer. */
 function assertOneExecution(replies: readonly TestReply[]): void {
   const executed = replies.filter((reply) => reply.status === 201 && reply.headers['idempotency-replay'] === undefined)
   assert.equal(executed.length, 1)

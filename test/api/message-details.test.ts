@@ -20,7 +20,7 @@ before(async () => {
 after(() => app.close())
 
 /** A message, and its job. */
-async function told(subscriberId: string, status: JobStatus = 'completed'): Promise<Said> {
+async function reported(subscriberId: string, status: JobStatus = 'completed'): Promise<Said> {
   const said = await scene.say(subscriberId)
   const details = [detail(app.world.now(), 'messageSent')]
   await scene.scene.addJobs(said.notification, [{ step: 0, status, details }])
@@ -47,7 +47,7 @@ const snoozed = 'Message snoozed, Pending, Internal'
 const unsnoozed = 'Message unsnoozed, Success, Internal'
 
 test('the first time a message is seen and the first time it is read are reported, each once', async () => {
-  const said = await told('ada')
+  const said = await reported('ada')
   await markAs(said.id, 'seen')
   app.world.advance(1000)
   const at = app.world.now().toISOString()
@@ -67,14 +67,14 @@ test('what is read at once was seen, what is archived was read, and what is unse
     ['unseen', []],
   ]
   for (const [mark, expected] of cases) {
-    const said = await told('ada')
+    const said = await reported('ada')
     await markAs(said.id, mark)
     assert.deepEqual(await detailsOf(said), expected, mark)
   }
 })
 
 test('marking all reports it of every message, and of no other', async () => {
-  const [one, two, other] = [await told('all'), await told('all'), await told('feeds')]
+  const [one, two, other] = [await reported('all'), await reported('all'), await reported('feeds')]
   await app.call('PATCH', `/v2/subscribers/all/notifications/${one.id}/read`)
   const reply = await app.call('POST', '/v1/subscribers/all/messages/mark-all', { body: { markAs: 'read' } })
   assert.equal(reply.body, 1)
@@ -84,7 +84,7 @@ test('marking all reports it of every message, and of no other', async () => {
 })
 
 test('a snooze and its end are reported each time, whoever ends it', async () => {
-  const said = await told('ada')
+  const said = await reported('ada')
   const { environment } = scene.scene
   const snooze = () =>
     change(said, 'snooze', { snoozeUntil: new Date(app.world.now().getTime() + 60_000).toISOString() })
@@ -99,19 +99,19 @@ test('a snooze and its end are reported each time, whoever ends it', async () =>
 })
 
 test('a refused snooze reports nothing', async () => {
-  const said = await told('ada')
+  const said = await reported('ada')
   assert.equal((await change(said, 'snooze', { snoozeUntil: '2020-01-01T00:00:00Z' })).status, 422)
   assert.deepEqual(await detailsOf(said), [])
 })
 
 test('a job that is still open is left to whoever works on it', async () => {
-  const said = await told('ada', 'queued')
+  const said = await reported('ada', 'queued')
   assert.equal((await markAs(said.id, 'read')).status, 201)
   assert.deepEqual(await detailsOf(said), [])
 })
 
 test('a job’s story comes to an end', async () => {
-  const said = await told('ada')
+  const said = await reported('ada')
   const { environment } = scene.scene
   const [job] = await app.database.db.rows<{ id: string }>(sql`
     select id from jobs where environment_id = ${environment.id} and notification_id = ${said.notification.id}`)
@@ -123,7 +123,7 @@ test('a job’s story comes to an end', async () => {
 })
 
 test('several messages of one job are all reported, in one go; another environment’s jobs are not', async () => {
-  const said = await told('ada')
+  const said = await reported('ada')
   const again = await scene.sayAgain({ id: said.eventId, transactionId: said.transactionId }, said.notification, {
     draft: { target: 'other' },
   })

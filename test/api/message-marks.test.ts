@@ -91,14 +91,14 @@ for (const mark of marks) {
 
 test('marks leave their timestamps: first seen once, last seen and read each time, archived while it lasts', async () => {
   const { id } = await scene.say('dates')
-  const moments = async (mark: string) => {
+  const times = async (mark: string) => {
     app.world.advance(1000)
     const { firstSeenDate, lastSeenDate, lastReadDate, archivedAt, updatedAt } = (await markAs('dates', id, mark))
       .body[0]
     return { firstSeenDate, lastSeenDate, lastReadDate, archivedAt, updatedAt }
   }
   const now = () => app.world.now().toISOString()
-  const seen = await moments('seen')
+  const seen = await times('seen')
   const first = now()
   assert.deepEqual(seen, {
     firstSeenDate: first,
@@ -107,17 +107,17 @@ test('marks leave their timestamps: first seen once, last seen and read each tim
     archivedAt: undefined,
     updatedAt: first,
   })
-  const read = await moments('read')
+  const read = await times('read')
   const readAt = now()
   assert.deepEqual(
     [read.firstSeenDate, read.lastSeenDate, read.lastReadDate, read.updatedAt],
     [first, readAt, readAt, readAt],
   )
-  const archived = await moments('archived')
+  const archived = await times('archived')
   assert.deepEqual([archived.lastReadDate, archived.archivedAt], [readAt, now()])
-  const unarchived = await moments('unarchived')
+  const unarchived = await times('unarchived')
   assert.deepEqual([unarchived.lastReadDate, unarchived.archivedAt], [readAt, undefined])
-  const unread = await moments('unread')
+  const unread = await times('unread')
   assert.deepEqual([unread.firstSeenDate, unread.lastSeenDate, unread.lastReadDate], [first, now(), undefined])
 })
 

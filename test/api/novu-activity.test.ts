@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { Novu } from '@novu/api'
 import { ErrorDto } from '@novu/api/models/errors/index.js'
 import type { SceneEvent } from '../support/activity-scene.ts'
-import { ActivityScene, stepOf, told } from '../support/activity-scene.ts'
+import { ActivityScene, reported, stepOf } from '../support/activity-scene.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { addSubscribers } from '../support/topic-scene.ts'
@@ -38,9 +38,13 @@ before(async () => {
   const [notification] = event.notifications
   const at = app.world.now()
   await scene.addJobs(notification ?? assert.fail('no notification'), [
-    { step: 0, status: 'completed', state: { until: at.toISOString() }, details: [told(at, 'digestTriggered')] },
-    { step: 1, status: 'completed', details: [told(at, 'read', { providerId: 'platform', raw: '{}', isTest: true })] },
-    { step: 2, status: 'skipped', details: [told(at, 'delayInvalid')] },
+    { step: 0, status: 'completed', state: { until: at.toISOString() }, details: [reported(at, 'digestTriggered')] },
+    {
+      step: 1,
+      status: 'completed',
+      details: [reported(at, 'read', { providerId: 'platform', raw: '{}', isTest: true })],
+    },
+    { step: 2, status: 'skipped', details: [reported(at, 'delayInvalid')] },
   ])
   await scene.addMessage(notification ?? assert.fail('no notification'), 1, {})
 })

@@ -51,7 +51,7 @@ test('what is there already is answered at once, newest first', async () => {
   await tell(person, 'first')
   app.world.advance(1_000)
   await tell(person, 'second')
-  app.world.sleep = () => assert.fail('nobody need sleep')
+  app.world.sleep = () => assert.fail('no one need sleep')
   const reply = await wait({ recipient: person })
   assert.equal(reply.status, 200, reply.text)
   assert.deepEqual(

@@ -82,8 +82,8 @@ test('pages follow each other in both directions and hold everything once', asyn
   }
   const all = (await scene.list({ recipient: person, limit: '100' })).data
   assert.equal(all.length, 8)
-  const moments = all.map((item: Json) => item.capturedAt)
-  assert.deepEqual(moments, [...moments].sort().reverse())
+  const times = all.map((item: Json) => item.capturedAt)
+  assert.deepEqual(times, [...times].sort().reverse())
   const forwards: Json[] = []
   let page = await scene.list({ recipient: person, limit: '3' })
   assert.deepEqual([page.previous, page.totalCount], [null, 8])

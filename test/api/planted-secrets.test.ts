@@ -168,9 +168,9 @@ test('what is sealed is found in the outbox by whom it is for, also after a chan
   assert.equal(await found(), 1)
   const { db } = app.database
   const changed = { ...app.world, sealer: createSealer([Buffer.alloc(32, 9), testEncryptionKey]) }
-  const told: string[] = []
-  await reseal(db, changed, (what) => told.push(what))
-  assert.ok(told.includes('addresses of messages'))
+  const reported: string[] = []
+  await reseal(db, changed, (what) => reported.push(what))
+  assert.ok(reported.includes('addresses of messages'))
   const rows = await db.rows<{ id: string; addresses: Buffer; address_digest: Buffer; environment_id: string }>(
     sql`select id, addresses, address_digest, environment_id from messages where addresses is not null`,
   )

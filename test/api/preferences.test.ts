@@ -157,16 +157,16 @@ const wrong: Record<string, [Json, string]> = {
   'a frequency of all workflows': [{ frequency: { type: 'daily' } }, 'frequency'],
   'hours of one workflow': [{ workflowId: 'orders', schedule: { isEnabled: true } }, 'schedule'],
   'quiet of one workflow': [{ workflowId: 'orders', doNotDisturbUntil: null }, 'doNotDisturbUntil'],
-  'quiet until no moment': [{ doNotDisturbUntil: 'tomorrow' }, 'doNotDisturbUntil'],
+  'quiet until no timestamp': [{ doNotDisturbUntil: 'tomorrow' }, 'doNotDisturbUntil'],
   'quiet until the past': [{ doNotDisturbUntil: '2020-01-01T00:00:00Z' }, 'doNotDisturbUntil'],
   'quiet for years': [{ doNotDisturbUntil: '2099-01-01T00:00:00Z' }, 'doNotDisturbUntil'],
 }
 for (const [name, [body, field]] of Object.entries(wrong)) {
   test(`refused, and nothing is changed: ${name}`, async () => {
     const reader = await person()
-    const told = refusals(await patch(reader, body))
-    assert.deepEqual(Object.keys(told), [field])
-    assert.ok((told[field] ?? '').startsWith(field), told[field])
+    const reported = refusals(await patch(reader, body))
+    assert.deepEqual(Object.keys(reported), [field])
+    assert.ok((reported[field] ?? '').startsWith(field), reported[field])
     assert.deepEqual((await read(reader)).global, { enabled: true, channels: everything })
   })
 }
@@ -191,8 +191,8 @@ test('a subscriber chooses for a thousand workflows and no more', async () => {
   await db.rows(sql`
     update subscribers set preferences = ${JSON.stringify({ workflows: choices })}::jsonb
     where environment_id = ${row?.environment_id} and subscriber_id = ${reader}`)
-  const told = refusals(await patch(reader, { workflowId: 'orders', enabled: false }))
-  assert.match(told['workflowId'] ?? '', /at most 1000 workflows/)
+  const reported = refusals(await patch(reader, { workflowId: 'orders', enabled: false }))
+  assert.match(reported['workflowId'] ?? '', /at most 1000 workflows/)
   assert.equal((await patch(reader, { channels: { sms: false } })).status, 200)
 })
 

@@ -270,7 +270,7 @@ const chunked = (app: TestApp, port: number, path: string, body: string): Promis
   return sendRaw(port, `${head}${kind}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)
 }
 
-test('a body whose length is not reported costs as it comes', async () => {
+test('a body whose length is not announced costs as it comes', async () => {
   const app = await start({ rateLimits: { trigger: 1, configuration: 1, global: 1 } })
   const port = await listen(app)
   const send = (bytes: number) => chunked(app, port, '/v1/tenants', tenantOf(bytes))
@@ -286,7 +286,7 @@ test('a body whose length is not reported costs as it comes', async () => {
   assert.equal((await send(200_000)).status, 409)
 })
 
-test('a body whose length is not reported costs no more than one that is announced, and never more than a bucket holds', async () => {
+test('a body whose length is not announced costs no more than one that is announced, and never more than a bucket holds', async () => {
   const app = await start({ rateLimits: { trigger: 60, configuration: 1, global: 1 } })
   const port = await listen(app)
   const event = JSON.stringify({ name: 'none', to: 'somebody', payload: { text: 'x'.repeat(400_000) } })

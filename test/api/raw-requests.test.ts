@@ -54,9 +54,9 @@ test('a chunked body that breaks off its rules is 400, and nothing is written', 
   assert.equal(whole.status, 201)
 })
 
-test('a body that is too large is 413, whether its length is reported or not', async () => {
-  const told = head('POST /v1/tenants', { ...jsonHeaders, 'content-length': String(5 * 1024 * 1024) })
-  assertError(await sendRaw(port, told), 413)
+test('a body that is too large is 413, whether its length is announced or not', async () => {
+  const reported = head('POST /v1/tenants', { ...jsonHeaders, 'content-length': String(5 * 1024 * 1024) })
+  assertError(await sendRaw(port, reported), 413)
   const untold = head('POST /v1/tenants', { ...jsonHeaders, 'transfer-encoding': 'chunked' })
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
   assertError(await sendRaw(port, untold + chunk.repeat(20)), 413)

@@ -32,14 +32,14 @@ async function failedRun(): Promise<Json> {
 test('a filter that cannot be meant is refused, with every member that is wrong', async () => {
   assert.match((await refusedFilter({}))['filter'] ?? '', /at least one field/)
   const said = await refusedFilter({
-    workflow: 'nobody',
+    workflow: 'missing',
     providerId: 'sendgridd',
     from: 'yesterday',
     to: '1969-01-01',
-    subscriberId: 'nobody',
-    transactionId: 'nobody',
+    subscriberId: 'missing',
+    transactionId: 'missing',
   })
-  assert.match(said['filter.workflow'] ?? '', /No workflow has the identifier nobody/)
+  assert.match(said['filter.workflow'] ?? '', /No workflow has the identifier missing/)
   assert.match(said['filter.providerId'] ?? '', /did you mean sendgrid/)
   assert.match(said['filter.from'] ?? '', /ISO 8601/)
   assert.match(said['filter.to'] ?? '', /since 1970/)
@@ -78,7 +78,7 @@ test('redrives are listed newest first, page by page, and only one’s own', asy
   assert.deepEqual((await app.call('GET', '/v1/redrives', { key })).body.data, [])
   assert.equal((await app.call('GET', `/v1/redrives/${ids[0]}`, { key })).status, 404)
   assert.equal((await app.call('DELETE', `/v1/redrives/${ids[0]}`, { key })).status, 404)
-  for (const id of ['nobody', '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21']) {
+  for (const id of ['missing', '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21']) {
     assert.equal((await app.call('GET', `/v1/redrives/${id}`)).status, 404)
     assert.equal((await app.call('DELETE', `/v1/redrives/${id}`)).status, 404)
     assert.equal((await app.call('POST', `/v1/buried/${id}/redrive`)).status, 404)

@@ -1,4 +1,4 @@
-// What is tried but not saved is rendered in a thread: one that stalls is ended, and meanwhile everybody else is answered.
+// What is tried but not saved is rendered in a thread: one that stalls is ended, and meanwhile everyone else is answered.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRenderThreads } from '../../src/main/render-threads.ts'

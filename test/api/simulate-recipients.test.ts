@@ -41,8 +41,8 @@ test('everyone is notified once: those named first, then members of topics witho
     ],
     actor,
   })
-  const told = answer.recipients.map(({ subscriberId, isNew, topics }: Json) => [subscriberId, isNew, topics])
-  assert.deepEqual(told, [
+  const reported = answer.recipients.map(({ subscriberId, isNew, topics }: Json) => [subscriberId, isNew, topics])
+  assert.deepEqual(reported, [
     [named, true, []],
     [both, false, []],
     [member, false, [topicKey]],

@@ -223,10 +223,10 @@ test('failures let the next steps run, or cancel them where the step says so', a
   assert.deepEqual([outcomes(stopped), codes(stopped[1])], [['fail', 'cancel'], ['previousFailed']])
   const delayed = await stepsOf([delay({ metadata: { type: 'scheduled', delayPath: 'sendAt' } }), inApp('After')])
   assert.deepEqual([outcomes(delayed), codes(delayed[0])], [['fail', 'cancel'], ['delayInvalid']])
-  const overrides = { email: { integrationIdentifier: 'nobody' } }
+  const overrides = { email: { integrationIdentifier: 'missing' } }
   const [unsent] = await stepsOf([email()], { overrides })
   assert.deepEqual([unsent.outcome, codes(unsent).at(-1)], ['fail', 'noIntegration'])
-  assert.equal(unsent.sentence, 'The requested integration nobody does not exist or is not active.')
+  assert.equal(unsent.sentence, 'The requested integration missing does not exist or is not active.')
 })
 
 test('the caller’s own services are listed, not called; their responses are assumed as given', async () => {

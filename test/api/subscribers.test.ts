@@ -98,7 +98,7 @@ for (const [what, body, field] of [
   ['a subscriberId with a C1 control character', { subscriberId: 'a\u0085b' }, 'subscriberId'],
   ['a control character in an e-mail address', { subscriberId: 'x', email: 'a\u0001@example.com' }, 'email'],
   ['a number for a subscriberId', { subscriberId: 7 }, 'subscriberId'],
-  ['an e-mail address that is none', { subscriberId: 'x', email: 'nobody' }, 'email'],
+  ['an e-mail address that is none', { subscriberId: 'x', email: 'missing' }, 'email'],
   ['an empty e-mail address', { subscriberId: 'x', email: '' }, 'email'],
   ['two e-mail addresses in one', { subscriberId: 'x', email: 'a@example.com,b@example.com' }, 'email'],
   ['a locale that is none', { subscriberId: 'x', locale: 'english please' }, 'locale'],
@@ -131,10 +131,10 @@ test('PATCH changes what is given, clears with null, and never creates', async (
   })
   assert.equal(status, 200)
   assert.deepEqual([body.firstName, body.phone, body.data], ['B', null, null])
-  const unknown = await app.call('PATCH', '/v2/subscribers/nobody', { body: { firstName: 'B' } })
+  const unknown = await app.call('PATCH', '/v2/subscribers/missing', { body: { firstName: 'B' } })
   assert.equal(unknown.status, 404)
-  assert.equal(unknown.body.message, 'Subscriber nobody was not found')
-  assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
+  assert.equal(unknown.body.message, 'Subscriber missing was not found')
+  assert.equal((await app.call('GET', '/v2/subscribers/missing')).status, 404)
   assert.equal((await app.call('PATCH', '/v2/subscribers/patch', { body: { email: '' } })).status, 422)
   assert.equal((await app.call('PATCH', '/v2/subscribers/patch', { body: { avatar: '' } })).body.avatar, '')
 })

@@ -65,10 +65,10 @@ async function besideSubscribing(
   })
   await assert.rejects(held, release)
   await other
-  return { reply: (await subscribing) ?? assert.fail('nobody subscribed'), met }
+  return { reply: (await subscribing) ?? assert.fail('no one subscribed'), met }
 }
 
-async function orphans(): Promise<object[]> {
+async function ownerless(): Promise<object[]> {
   await sweep(app.database.db, app.world)
   return app.database.db.rows(sql`
     select s.id from topic_subscriptions as s
@@ -79,7 +79,7 @@ async function orphans(): Promise<object[]> {
 test('a topic is deleted after a call that is subscribing to it, and takes the new subscription with it', async () => {
   const { reply, met } = await besideSubscribing('doomed', 'late', () => app.call('DELETE', '/v2/topics/doomed'))
   assert.deepEqual([reply.status, met], [201, 'waiting'])
-  assert.deepEqual(await orphans(), [])
+  assert.deepEqual(await ownerless(), [])
   assert.equal((await app.call('GET', '/v2/topics/doomed')).status, 404)
 })
 
@@ -94,7 +94,7 @@ test('a subscriber is deleted after a call that is subscribing it, and takes the
     })
   const { reply, met } = await besideSubscribing('stays', 'leaver', remove)
   assert.deepEqual([reply.status, met], [201, 'waiting'])
-  assert.deepEqual(await orphans(), [])
+  assert.deepEqual(await ownerless(), [])
   assert.equal((await app.call('GET', '/v2/topics/stays/subscriptions')).body.totalCount, 0)
 })
 

@@ -114,7 +114,7 @@ test('a key that is an email address is found by its percent-encoded path', asyn
   assert.equal(found.body.key, 'path/one@example.org')
 })
 
-test('ten calls that create one topic at once make one, and one of them is reported 201', async () => {
+test('ten calls that create one topic at once make one, and one of them is answered 201', async () => {
   const replies = await Promise.all(
     Array.from({ length: 10 }, (_, index) => create({ key: 'race', name: `Name ${index}` })),
   )

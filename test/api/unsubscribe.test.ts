@@ -161,7 +161,7 @@ test('a link to a workflow that is gone still opens the other preferences', asyn
   assert.equal((await oneClick(app, link)).status, 200)
 })
 
-/** All that a unknown caller may learn: nothing. */
+/** All that an unknown caller may learn: nothing. */
 async function opensNothing(link: string, why: string): Promise<void> {
   const replies = [await look(app, link), await oneClick(app, link), await post(app, link, [['save', 'choices']])]
   for (const reply of replies) {
@@ -193,7 +193,7 @@ test('forged and altered tokens, and those of another environment, open nothing'
     linkOf({ ...ids, environmentId: production.id }, others),
     'of another environment, for our subscriber',
   )
-  await opensNothing(linkOf({ ...ids, subscriberId: workflow._id }, own), 'for nobody')
+  await opensNothing(linkOf({ ...ids, subscriberId: workflow._id }, own), 'for no one')
   assert.equal(await preferencesOf(subscriberId), null)
 })
 

@@ -92,7 +92,7 @@ test('notifications of earlier versions of the workflow count', async () => {
   assert.equal((await ask(person, made.triggers[0].identifier)).notificationId, notification._id)
 })
 
-test('someone no one knows, and someone who was deleted, are reported as that', async () => {
+test('someone unknown, and someone who was deleted, are reported as that', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   assert.deepEqual(codes(await ask(fresh('nobody'), workflow)), ['subscriberUnknown'])
   const gone = fresh('person')
@@ -145,7 +145,7 @@ test('for an event to a topic, why explains who is not in it, joined later, is e
   }
 })
 
-test('an event whose topic no one knows, or that was cancelled before it began, is reported', async () => {
+test('an event whose topic is unknown, or that was cancelled before it began, is reported', async () => {
   const person = await newSubscriber()
   const lost = await scene.workflow([inApp('Hello')])
   await scene.trigger(lost, [{ type: 'Topic', topicKey: 'no-such-topic' }])

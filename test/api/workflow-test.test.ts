@@ -67,10 +67,10 @@ test('someone who is given whole is written first, as by a trigger', async () =>
 
 test('what is not there is 404: the workflow, or someone who is only named', async () => {
   assert.equal((await ask({ to: 'ada' }, 'nothing')).status, 404)
-  const nobody = await ask({ to: 'nobody' })
-  assert.equal(nobody.status, 404)
-  assert.match(nobody.body.message, /Subscriber nobody was not found/)
-  assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
+  const unknown = await ask({ to: 'missing' })
+  assert.equal(unknown.status, 404)
+  assert.match(unknown.body.message, /Subscriber missing was not found/)
+  assert.equal((await app.call('GET', '/v2/subscribers/missing')).status, 404)
   assert.equal((await ask({ to: 'ada' }, 'orders', { key: app.productionKey })).status, 404)
 })
 
@@ -140,7 +140,7 @@ test('a step is shown to someone who is given, in the language that is theirs', 
 test('a preview of what is not there is 404, and one that asks for two people is 422', async () => {
   assert.equal((await preview({}, 'nothing')).status, 404)
   assert.equal((await preview({}, workflow.steps[0].uuid, 'nothing')).status, 404)
-  assert.equal((await preview({ subscriberId: 'nobody' })).status, 404)
+  assert.equal((await preview({ subscriberId: 'missing' })).status, 404)
   assert.deepEqual(Object.keys(refusals(await preview({ subscriberId: 'ada', subscriber: {} }))), ['subscriber'])
   assert.deepEqual(Object.keys(refusals(await preview({ payload: [] }))), ['payload'])
 })

@@ -1,4 +1,4 @@
-// Workflows that are legal in each of their parts and too much as a whole: refused before they cost anybody's turn.
+// Workflows that are legal in each of their parts and too much as a whole: refused before they cost anyone's turn.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

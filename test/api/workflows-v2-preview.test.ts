@@ -100,7 +100,7 @@ test('an e-mail after a digest is shown whole, with several events', async () =>
 })
 
 test('a custom step shows what would be asked, and asks no one', async () => {
-  app.world.onFetch = () => assert.fail('somebody was asked')
+  app.world.onFetch = () => assert.fail('someone was asked')
   const { preview: call } = (await preview('call', { previewPayload: { payload } })).result
   assert.deepEqual(
     [call.url, call.method, call.body.id, call.body.payload],

@@ -109,7 +109,7 @@ test('creations at once with one identifier leave one workflow; with one name th
   assert.equal(new Set(slugged.map((reply) => reply.body.triggers[0].identifier)).size, 4)
 })
 
-test('two workflows renamed to one identifier at once: one gets it, the other is reported 409', async () => {
+test('two workflows renamed to one identifier at once: one gets it, the other is answered 409', async () => {
   const made = [await create(app, { name: 'R1' }), await create(app, { name: 'R2' })]
   const body = { workflowId: 'the-prize' }
   const replies = await Promise.all(made.map(({ _id }) => app.call('PATCH', `/v1/workflows/${_id}`, { body })))

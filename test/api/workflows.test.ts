@@ -152,15 +152,15 @@ test('everything a step can say is stored and answered', async () => {
   })
   const read = await app.call('GET', `/v1/workflows/${made._id}`)
   assert.deepEqual(read.body, made)
-  const [mail, digesting, told] = made.steps
+  const [mail, digesting, reported] = made.steps
   assert.deepEqual(mail.template, templates[0])
   assert.deepEqual([mail.name, mail.shouldStopOnFail, mail.active], ['Mail', true, false])
   assert.deepEqual(mail.filters, [condition('{{ payload.wanted }}')])
   assert.deepEqual(mail.replyCallback, { active: true, url: 'https://example.com/reply' })
   assert.deepEqual(digesting.metadata, { ...metadata, timed: { ...metadata.timed, monthDays: ['1', '15'] } })
-  assert.deepEqual(told.template, templates[1])
-  assert.equal(told.variants[0].template.content, 'Another')
-  assert.deepEqual(told.variants[0].filters, [condition('team')])
+  assert.deepEqual(reported.template, templates[1])
+  assert.equal(reported.variants[0].template.content, 'Another')
+  assert.deepEqual(reported.variants[0].filters, [condition('team')])
 })
 
 test('an identifier is a slug of the name when none is given, and another one when that is taken', async () => {

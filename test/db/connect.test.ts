@@ -273,7 +273,7 @@ test('a pool lives through a restart of its server, and fails fast while there i
     pool.transaction((tx) => tx.row(sql`select 1`)),
     DatabaseUnavailable,
   )
-  assert.ok(performance.now() - begun < 10_000, 'an outage is told at once, not after a statement timeout')
+  assert.ok(performance.now() - begun < 10_000, 'an outage is reported at once, not after a statement timeout')
   running = await startEmbeddedPostgres(options)
   assert.deepEqual(await pool.rows(sql`select id from kept`), [])
 })

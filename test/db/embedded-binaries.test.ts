@@ -129,7 +129,7 @@ test('an installation that lost its execute bits is copied and fixed', needsRoot
   assert.equal(await new Promise((resolve) => version.on('close', resolve)), 0)
 })
 
-test('a copy that a unknown caller put there is not run', needsRoot, async (t) => {
+test('a copy that an unknown caller put there is not run', needsRoot, async (t) => {
   const scene = await openScene(t)
   const closed = join(scene.root, 'closed')
   await mkdir(closed, { mode: 0o700 })

@@ -72,10 +72,10 @@ describe('a crash', { concurrency: 3 }, () => {
     await child.go()
     const pid = await postmasterPid(clusterOf(scene))
     await child.kill()
-    const anew = await scene.start({ settings: { fsync: 'off', work_mem: '9MB' } })
-    assert.equal(anew.adopted, false)
+    const restarted = await scene.start({ settings: { fsync: 'off', work_mem: '9MB' } })
+    assert.equal(restarted.adopted, false)
     assert.equal((await inspectProcess(pid)).alive, false)
-    assert.deepEqual(await query(anew, 'show work_mem'), [{ work_mem: '9MB' }])
+    assert.deepEqual(await query(restarted, 'show work_mem'), [{ work_mem: '9MB' }])
   })
 
   test('a pid file that names a living process of another kind is stale, and that process is left alone', async (t) => {

@@ -40,9 +40,9 @@ describe('a home', { concurrency: 3 }, () => {
       assert.equal(dirname(first.dataDirectory), state)
       assert.match(basename(first.dataDirectory), /^project-[0-9a-f]{12}$/)
       assert.equal(first.initialised, true)
-      const told = scene.said.filter(({ message }) => message.includes('cannot use the directories of the project'))
+      const reported = scene.said.filter(({ message }) => message.includes('cannot use the directories of the project'))
       assert.deepEqual(
-        told.map(({ level }) => level),
+        reported.map(({ level }) => level),
         ['info'],
       )
       await query(first, 'create table kept as select 7 as number')

@@ -84,7 +84,7 @@ test('a check reports the head, and fails where the log was changed', async () =
   assert.equal(stdout, `All 2 entries are valid. The head to pin is ${pin}\n`)
   assert.equal((await run('audit', 'verify', '--pin', pin)).code, 0)
   await database.db.run(sql`alter table audit_log disable trigger all`)
-  await database.db.run(sql`update audit_log set key_name = 'nobody' where seq = 1`)
+  await database.db.run(sql`update audit_log set key_name = 'another' where seq = 1`)
   const broken = await run('audit', 'verify')
   assert.equal(broken.code, 1)
   assert.equal(broken.stderr, 'The audit log of Development is broken at entry 1: it was changed\n')

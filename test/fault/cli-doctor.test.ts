@@ -70,9 +70,9 @@ test('no secret is reported, neither in words nor as data', async () => {
     HTTPS_PROXY: 'http://me:proxyhush@proxy.example.com',
   }
   const { signingSecret } = await scene.call('GET', '/v1/environments/me')
-  const told = [await diagnosis(secrets), await diagnosis({ ...secrets, DATABASE_URL: 'mysql://me:hushhush@x' })]
+  const reported = [await diagnosis(secrets), await diagnosis({ ...secrets, DATABASE_URL: 'mysql://me:hushhush@x' })]
   const words = await scene.run(['doctor'], { env: { ...env, ...secrets } })
-  const all = [...told, words].map(({ stdout, stderr }) => stdout + stderr).join('\n')
+  const all = [...reported, words].map(({ stdout, stderr }) => stdout + stderr).join('\n')
   for (const secret of [...Object.values(secrets), 'hushhush', 'alsohush', 'proxyhush', signingSecret]) {
     assert.ok(!all.includes(secret), `${secret} is in ${all}`)
   }

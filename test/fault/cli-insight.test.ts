@@ -79,9 +79,9 @@ test('tail shows what is new as it comes, each step once, and ends at its limit'
     },
   })
   assert.equal(code, 0, stderr)
-  const told: Json[] = linesOf(stdout).map((line) => JSON.parse(line))
+  const reported: Json[] = linesOf(stdout).map((line) => JSON.parse(line))
   assert.deepEqual(
-    told.map(({ transactionId, subscriberId, step, type, outcome }) => [
+    reported.map(({ transactionId, subscriberId, step, type, outcome }) => [
       transactionId,
       subscriberId,
       step,
@@ -95,11 +95,11 @@ test('tail shows what is new as it comes, each step once, and ends at its limit'
       ['tail-2', 'bea', 'Mail', 'email', 'completed'],
     ],
   )
-  assert.equal(told[1].workflow, 'shipped')
-  assert.equal(told[1].reason, 'Message sent')
+  assert.equal(reported[1].workflow, 'shipped')
+  assert.equal(reported[1].reason, 'Message sent')
 })
 
-test('tail takes filters, writes lines for people, and stops when it is reported to', async () => {
+test('tail takes filters, writes lines for people, and stops when it is asked to', async () => {
   const stop = (stdout: string) => (linesOf(stdout).length >= 2 ? ('stop' as const) : undefined)
   const filters = ['--workflow', 'shipped', '--channel', 'email', '--since', '1h']
   const { code, stdout, stderr } = await scene.run(['tail', ...filters], { onPause: stop, width: 100 })
@@ -142,9 +142,9 @@ test('why reports sentences, by notification and by subscriber', async () => {
 test('why of what is not there is the service’s own answer', async () => {
   const none = await scene.run(['why', unknownId])
   assert.deepEqual([none.code, none.stdout, none.stderr], [1, '', `Notification ${unknownId} was not found\n`])
-  const unknownPerson = await scene.run(['why', '--subscriber', 'nobody'])
+  const unknownPerson = await scene.run(['why', '--subscriber', 'missing'])
   assert.equal(unknownPerson.code, 1)
-  assert.match(unknownPerson.stderr, /no notification for nobody.*--workflow/)
+  assert.match(unknownPerson.stderr, /no notification for missing.*--workflow/)
   for (const args of [
     [],
     ['a', 'b'],
@@ -251,11 +251,11 @@ test('the outbox is listed, shown, saved and waited for', async () => {
 })
 
 test('waiting for what does not come is 1, and an empty list is none', async () => {
-  const none = await scene.run(['outbox', 'wait', '--recipient', 'nobody', '--timeout', '0ms', '--json'])
+  const none = await scene.run(['outbox', 'wait', '--recipient', 'missing', '--timeout', '0ms', '--json'])
   assert.equal(none.code, 1)
   assert.deepEqual(JSON.parse(none.stdout), { data: [], totalCount: 0 })
   assert.match(none.stderr, /No matching message arrived within 0ms\./)
-  const list = await scene.run(['outbox', '--recipient', 'nobody'])
+  const list = await scene.run(['outbox', '--recipient', 'missing'])
   assert.deepEqual([list.code, list.stdout], [0, ''])
   const gone = await scene.run(['outbox', 'show', unknownId])
   assert.equal(gone.code, 1)
@@ -308,7 +308,7 @@ test('a notification is redriven after what failed was shown and a yes was said'
   const dry = await scene.run(['redrive', 'notification', id, '--dry-run'])
   assert.equal(dry.code, 0)
   assert.match(dry.stdout, /^Page +sms +failed +\S/m)
-  assert.equal((await scene.run(['redrive', 'notification', id])).code, 2, 'nobody can be asked')
+  assert.equal((await scene.run(['redrive', 'notification', id])).code, 2, 'no one can be asked')
   const no = await scene.run(['redrive', 'notification', id], { width: 100, input: '\n' })
   assert.match(no.stderr, /Nothing was sent again\./)
   const yes = await scene.run(['redrive', 'notification', id], { width: 100, input: 'y\n' })

@@ -151,10 +151,10 @@ test('a text is read from no link that leaves the folder, and only from a file',
     ['order-shipped', /broken\.yaml: order-shipped is not a file/],
   ] as const) {
     await writeFile(broken, `name: X\nsteps: [{template: {type: sms, contentFile: ${contentFile}}}]\n`)
-    const told = await run('workflows', 'diff', files())
-    assert.equal(told.code, 2)
-    assert.match(told.stderr, words)
-    assert.doesNotMatch(told.stdout, /hush/)
+    const reported = await run('workflows', 'diff', files())
+    assert.equal(reported.code, 2)
+    assert.match(reported.stderr, words)
+    assert.doesNotMatch(reported.stdout, /hush/)
   }
   await rm(join(files(), 'link.txt'))
   await rm(broken)
@@ -172,9 +172,9 @@ test('a file that holds itself, or is nested without end, is reported as a mista
     ['name: *nothing\nsteps: []\n', /broken\.yaml: Unresolved alias/],
   ] as const) {
     await writeFile(broken, text)
-    const told = await run('workflows', 'diff', files())
-    assert.equal(told.code, 2)
-    assert.match(told.stderr, words)
+    const reported = await run('workflows', 'diff', files())
+    assert.equal(reported.code, 2)
+    assert.match(reported.stderr, words)
   }
   await rm(broken)
 })
@@ -253,9 +253,9 @@ test('what would hide lines from whoever confirms is shown as escapes', async ()
   assert.match(shown.stdout, /harmless\\u001b\[2K\\u001b\[1A\\u202e evil$/m)
   assert.match(shown.stdout, /second\tline$/m)
   await writeFile(join(own, '\u001b[2Jbad.yaml'), 'name: [unclosed')
-  const told = await run('workflows', 'diff', own)
-  assert.ok(told.stderr.includes('\\u001b[2Jbad.yaml: '), told.stderr)
-  for (const text of [shown.stdout, told.stderr]) assert.ok(!text.includes('\u001b') && !text.includes('\u202e'))
+  const reported = await run('workflows', 'diff', own)
+  assert.ok(reported.stderr.includes('\\u001b[2Jbad.yaml: '), reported.stderr)
+  for (const text of [shown.stdout, reported.stderr]) assert.ok(!text.includes('\u001b') && !text.includes('\u202e'))
 })
 
 test('header values of custom steps are in the files and in no shown difference', async () => {

@@ -51,7 +51,7 @@ test('a bulk call that was killed before its commit left nothing; repeated with 
   const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
   await stall.reached()
   await node.kill()
-  assert.ok((await call) instanceof Error, 'nobody was told that it was accepted')
+  assert.ok((await call) instanceof Error, 'no one was answered that it was accepted')
   await stall.release()
   await scene.gone(node)
   assert.equal(await everythingOf('torn'), 0)

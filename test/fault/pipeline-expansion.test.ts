@@ -43,10 +43,10 @@ async function assertAllNotifiedOnce(transactionId: string): Promise<void> {
     [counts.recipients, counts.notifications, counts.byOutcome.completed, warnings],
     [size, size, size, []],
   )
-  const [told] = await scene.rows(sql`
-    select count(*) as messages, count(distinct (m.subscriber_id, m.step)) as told, count(distinct m.subscriber_id) as people
+  const [reported] = await scene.rows(sql`
+    select count(*) as messages, count(distinct (m.subscriber_id, m.step)) as reported, count(distinct m.subscriber_id) as people
     from messages m join events e on e.id = m.event_id where e.transaction_id = ${transactionId}`)
-  assert.deepEqual(told, { messages: size * 2, told: size * 2, people: size })
+  assert.deepEqual(reported, { messages: size * 2, reported: size * 2, people: size })
   assert.equal(await scene.count(sql`select count(*) as count from tasks`), 0)
 }
 

@@ -51,7 +51,7 @@ async function write(writer: number, isOver: () => boolean): Promise<void> {
   }
 }
 
-interface Told {
+interface StoredMail {
   readonly id: string
   readonly notified: number
   readonly notifications: number
@@ -60,7 +60,7 @@ interface Told {
   readonly steps: number
 }
 
-function whatIsThere(): Promise<Told[]> {
+function whatIsThere(): Promise<StoredMail[]> {
   return scene.rows(sql`
     select e.transaction_id as id, e.notified,
       (select count(*) from notifications n where n.event_id = e.id) as notifications,

@@ -112,9 +112,9 @@ test('an API node accepts and two workers share the work; each step is done once
   })
   assert.deepEqual(await writersOf(all), ['one', 'two'])
   await scene.settled()
-  const [told] = await scene.rows(sql`
+  const [reported] = await scene.rows(sql`
     select count(*) as messages, count(distinct (notification_id, step)) as steps from messages`)
-  assert.deepEqual(told, { messages: all.length * 2, steps: all.length * 2 })
+  assert.deepEqual(reported, { messages: all.length * 2, steps: all.length * 2 })
   assert.equal(
     await scene.count(sql`select count(*) as count from jobs where status <> 'completed' or due_at is not null`),
     0,
@@ -180,11 +180,11 @@ test('a node asked to stop releases at once what it has not started, finishes th
   }
   const waiting = await send(leaving, eventsOf('feed', 100))
   leaving.signal('SIGTERM')
-  const toldAt = performance.now()
+  const reportedAt = performance.now()
   await eventually(async () => (await countOf(waiting)) === waiting.length * 2)
   assert.deepEqual(await writersOf(waiting), ['two'])
   await eventually(async () => sink.keys.length === before + slots + 10, leaseMs / 2)
-  assert.ok(performance.now() - toldAt < leaseMs / 2)
+  assert.ok(performance.now() - reportedAt < leaseMs / 2)
   await stall.release()
   sink.release()
   const ended = await leaving.ended

@@ -72,7 +72,7 @@ test('without its database a node begins no call, says that it is not ready, and
   const times = sink.timesSeen()
   assert.deepEqual([mails.length, times.size], [slots + 10, slots + 10])
   for (const { id, status, repeated } of mails) {
-    assert.deepEqual([status, repeated], ['sent', times.get(id) !== 1], 'what went out twice is told as a repeat')
+    assert.deepEqual([status, repeated], ['sent', times.get(id) !== 1], 'what went out twice is reported as a repeat')
   }
   // The answers came while nothing could be written, and the node still knew them when it could.
   assert.equal(sink.keys.length, slots + 10, 'what is known to be sent is not sent again')
@@ -115,8 +115,8 @@ test('a node that cannot show that it lives says so, works on nothing, and takes
   await isReady(node)
   assert.deepEqual(await scene.rows(identity), before, 'it is the node that it was')
   await completed(node, idsOf(events))
-  const told = sql`select count(*) as count from messages where content #>> '{}' = 'meanwhile'`
-  assert.equal(await scene.count(told), 3)
+  const reported = sql`select count(*) as count from messages where content #>> '{}' = 'meanwhile'`
+  assert.equal(await scene.count(reported), 3)
 })
 
 test('when the embedded PostgreSQL is killed it is started again, and the node continues with what it had accepted', async () => {

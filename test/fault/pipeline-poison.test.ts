@@ -49,9 +49,9 @@ test('a job that kills its node each time is buried; the jobs that were in hand 
   assert.ok(kills >= 2 && kills <= 3, `${kills} kills`)
   assert.equal((await progress(node, 'poison'))?.counts.byOutcome.failed, 1)
   await completed(node, names)
-  const told = await scene.rows(sql`select content #>> '{}' as text from messages order by 1`)
+  const reported = await scene.rows(sql`select content #>> '{}' as text from messages order by 1`)
   assert.deepEqual(
-    told.map((row) => row.text),
+    reported.map((row) => row.text),
     [...names].sort(),
   )
 })

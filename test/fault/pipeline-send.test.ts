@@ -160,11 +160,11 @@ test('calls under way are repeated with their keys and reported as repeats; mess
 
 test('a delay continues after the kill, and ends neither early nor twice', async () => {
   await completed(node, ['later-0'])
-  const [told] = await scene.rows(sql`
+  const [reported] = await scene.rows(sql`
     select count(*) as count, min(extract(epoch from m.created_at - e.created_at))::float8 as seconds
     from messages m join events e on e.id = m.event_id where e.transaction_id = 'later-0'`)
-  assert.equal(told.count, 1)
-  assert.ok(told.seconds >= 3, `${told.seconds} s`)
+  assert.equal(reported.count, 1)
+  assert.ok(reported.seconds >= 3, `${reported.seconds} s`)
 })
 
 test('a mail whose server took it and said nothing before each kill is repeated until an answer comes', async () => {
@@ -180,7 +180,7 @@ test('a mail whose server took it and said nothing before each kill is repeated 
   assert.deepEqual(afterwards(followed), once)
 })
 
-test('killed while outcomes are written: what the database was reported stands, the rest is repeated as perhaps sent', async () => {
+test('killed while outcomes are written: what the database acknowledged stands, the rest is repeated as perhaps sent', async () => {
   const events = mailsOf('torn', 4, 'webhook')
   const stall = await scene.stall({ on: 'messages', event: 'update', node: node.name })
   await trigger(node, events)

@@ -161,8 +161,8 @@ test('kill -9 in the middle of writes loses nothing that was acknowledged', asyn
   }
   await Promise.all([1, 2, 3, 4].map(write))
   await service.ended
-  const orphan = await postgresPid(directory)
-  assert.ok(orphan !== undefined && isAlive(orphan), 'PostgreSQL outlives the killed service')
+  const survivor = await postgresPid(directory)
+  assert.ok(survivor !== undefined && isAlive(survivor), 'PostgreSQL outlives the killed service')
   service = await scene.start({ POSTHORN_DATA_DIR: directory, POSTHORN_API_KEY: 'another-key-of-development' })
   const kept = new Set<string>()
   for (let page = 0, more = true; more; page += 1) {

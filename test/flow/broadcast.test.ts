@@ -29,10 +29,10 @@ test('everyone is notified once, but whoever did it and whoever is gone', async 
   assert.equal(reply.status, 201, reply.text)
   assert.equal(reply.body.status, 'processed')
   await scene.work()
-  const [told] = await scene.rows(sql`
+  const [reported] = await scene.rows(sql`
     select count(*) as all, count(distinct subscriber_id) as people from messages m
     join events e on e.id = m.event_id where e.transaction_id = ${reply.body.transactionId}`)
-  assert.deepEqual(told, { all: 1_201, people: 1_201 })
+  assert.deepEqual(reported, { all: 1_201, people: 1_201 })
   assert.deepEqual(await scene.texts(actor), [])
   assert.equal((await scene.progress(reply.body.transactionId)).state, 'completed')
 })

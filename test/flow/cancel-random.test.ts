@@ -116,11 +116,11 @@ async function listed(person: string): Promise<number[]> {
 }
 
 async function check({ person, sent, canceled }: Round): Promise<void> {
-  const told = await listed(person).catch(() => [])
+  const reported = await listed(person).catch(() => [])
   const all = sent.map(({ n }) => n).sort((a, b) => a - b)
   const expected = all.filter((n) => !canceled.has(n))
   assert.deepEqual(
-    told.sort((a, b) => a - b),
+    reported.sort((a, b) => a - b),
     expected,
     `canceled: ${[...canceled]}`,
   )

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, reported, statuses } from '../support/flow-scene.ts'
 import { addSubscribers } from '../support/topic-scene.ts'
 import { delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
@@ -30,7 +30,7 @@ test('a step that waits is canceled with those after it, once', async () => {
   assert.equal(await cancel(transactionId), true)
   const canceled = await scene.notification(transactionId)
   assert.deepEqual(statuses(canceled), ['canceled', 'canceled', 'canceled'])
-  assert.deepEqual(told(canceled.jobs[0]).at(-1), ['Step was canceled by request', 'Success'])
+  assert.deepEqual(reported(canceled.jobs[0]).at(-1), ['Step was canceled by request', 'Success'])
   assert.equal(await cancel(transactionId), false)
   await scene.advance(3 * 60 * minuteMs)
   assert.deepEqual(await scene.texts(person), [])
@@ -103,7 +103,7 @@ test('the only event of a digest is cancelled: the next one opens a new window',
   assert.deepEqual(await scene.texts(person), ['1: 2'])
 })
 
-test('what was merged into a digest that has gone out stays reported', async () => {
+test('what was merged into a digest that has gone out stays as sent', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   await scene.trigger(workflow, person, { payload: { n: 1 } })

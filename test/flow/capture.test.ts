@@ -136,7 +136,7 @@ test('what another provider did not take is not captured instead', async () => {
   await script.remove(first)
 })
 
-test('an environment keeps all that would go out, from the next message on, and sends again when it is reported to', async () => {
+test('an environment keeps all that would go out, from the next message on, and sends again when it is switched back', async () => {
   const vendors = new VendorScript(scene)
   const channels = {
     sms: await vendors.twilio('sms'),

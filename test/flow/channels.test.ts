@@ -5,7 +5,7 @@ import { leaseMs } from '../../src/queue/queue.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { deadDevice, VendorScript } from '../support/channel-scene.ts'
-import { FlowScene, fresh, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, reported, statuses } from '../support/flow-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -45,7 +45,7 @@ test('an SMS goes to its number, and is listed with it', async () => {
   const { transactionId, jobs } = await run('sms', withPhone(), { payload: { code: '<7>' } })
   assert.deepEqual(vendors.asked[0]?.body, { To: '+4915112345', From: '+14155550100', Body: 'Code <7> & more' })
   assert.deepEqual(statuses({ jobs }), ['completed', 'completed'])
-  assert.deepEqual(told(jobs[0]), [
+  assert.deepEqual(reported(jobs[0]), [
     ['Step queued', 'Pending'],
     ['Twilio provider was selected', 'Pending'],
     ['Message created', 'Pending'],
@@ -68,7 +68,7 @@ test('someone without a number is skipped with a message that says so, and the n
   await vendors.twilio('first')
   const { jobs } = await run('sms', { subscriberId: fresh('person') })
   assert.deepEqual(statuses({ jobs }), ['skipped', 'completed'])
-  assert.deepEqual(told(jobs[0]).at(-1), ['Subscriber missing phone number', 'Failed'])
+  assert.deepEqual(reported(jobs[0]).at(-1), ['Subscriber missing phone number', 'Failed'])
   assert.deepEqual([jobs[0].messages[0].status, jobs[0].messages[0].errorId], ['warning', 'no_subscriber_phone'])
   assert.equal(vendors.asked.length, 0)
 })
@@ -99,7 +99,7 @@ test('an SMS that was perhaps sent is never repeated: its step is skipped with a
   await scene.advance(3_600_000, 600_000)
   assert.equal(vendors.asked.length, 1)
   assert.deepEqual(statuses({ jobs }), ['skipped', 'completed'])
-  assert.deepEqual(told(jobs[0]).slice(-2), [
+  assert.deepEqual(reported(jobs[0]).slice(-2), [
     ['Unexpected provider error', 'Warning'],
     [notAgain, 'Warning'],
   ])
@@ -121,7 +121,7 @@ test('of three devices one is gone and one is busy: only that one is tried again
   assert.deepEqual(vendors.recipients().slice(3), ['busy'])
   const { jobs, transactionId } = await scene.notification(first.transactionId)
   assert.deepEqual(statuses({ jobs }), ['completed', 'completed'])
-  const details = told(jobs[0]).map(([detail]) => detail)
+  const details = reported(jobs[0]).map(([detail]) => detail)
   assert.equal(details.filter((detail) => detail === 'Message sent').length, 2)
   assert.ok(details.includes('Invalid push device token was removed from subscriber'))
   assert.equal(details.filter((detail) => /was selected/.test(detail)).length, 1)
@@ -137,11 +137,11 @@ test('a device that the trigger named is not taken from anyone’s entry', async
   vendors.does('gone', deadDevice)
   const { jobs } = await run('push', subscriberId, { overrides: { fcm: { deviceTokens: ['gone'] } } })
   assert.deepEqual(statuses({ jobs }), ['failed', 'completed'])
-  assert.deepEqual(told(jobs[0]).at(-1), [
+  assert.deepEqual(reported(jobs[0]).at(-1), [
     'There was one or more errors when trying to execute the notification',
     'Failed',
   ])
-  assert.ok(!told(jobs[0]).some(([detail]) => /was removed/.test(detail)))
+  assert.ok(!reported(jobs[0]).some(([detail]) => /was removed/.test(detail)))
   assert.deepEqual(await storedTokens(subscriberId), ['good'])
 })
 
@@ -223,7 +223,7 @@ test('when every chat entry fails the step has failed', async () => {
   vendors.does(place, 404)
   const { jobs } = await run('chat', subscriberId)
   assert.deepEqual(statuses({ jobs }), ['failed', 'completed'])
-  assert.deepEqual(told(jobs[0]).at(-1), ['All chat channels failed to send the message', 'Failed'])
+  assert.deepEqual(reported(jobs[0]).at(-1), ['All chat channels failed to send the message', 'Failed'])
 })
 
 test('an entry whose integration is gone is skipped, and no other provider takes over', async () => {
@@ -237,7 +237,7 @@ test('an entry whose integration is gone is skipped, and no other provider takes
   const { jobs } = await run('chat', subscriberId)
   assert.deepEqual(vendors.recipients(), ['https://chat.example.com/room'])
   assert.deepEqual(statuses({ jobs }), ['completed', 'completed'])
-  assert.deepEqual(told(jobs[0]).slice(3, 5), [
+  assert.deepEqual(reported(jobs[0]).slice(3, 5), [
     ['Subscriber does not have an active integration', 'Failed'],
     ['Some chat channels skipped to send the message', 'Warning'],
   ])
@@ -260,7 +260,7 @@ test('an integration that goes while one of its messages waits fails that one, a
   assert.deepEqual(messages.map(({ status }) => status).sort(), ['error', 'sent'])
 })
 
-test('while one account rests, the devices of another are reported', async () => {
+test('while one account rests, the devices of another are notified', async () => {
   const accounts = [await vendors.firebase('one'), await vendors.firebase('two')]
   const subscriberId = await vendors.person(
     { integration: accounts[0], credentials: { deviceTokens: ['a'] } },
@@ -308,7 +308,7 @@ test('an SMS that was being sent when its node ended is perhaps sent, and not re
   assert.equal(vendors.asked.length, 1)
   const over = await scene.notification(transactionId)
   assert.deepEqual(statuses(over), ['skipped', 'completed'])
-  assert.deepEqual(told(over.jobs[0]).at(-1), [notAgain, 'Warning'])
+  assert.deepEqual(reported(over.jobs[0]).at(-1), [notAgain, 'Warning'])
   assert.equal(over.jobs[0].messages[0].status, 'warning')
   await first.letGo()
   assert.deepEqual(await scene.notification(transactionId), over, 'who lost the lease changes nothing')

@@ -111,7 +111,7 @@ async function setOnline(subscriberId: string, isOnline: boolean): Promise<void>
   await scene.expect(200, 'PATCH', `/v1/subscribers/${subscriberId}/online-status`, { isOnline })
 }
 
-test('who is online is reported otherwise than who is not', async () => {
+test('who is online is notified differently from who is not', async () => {
   const workflow = await scene.workflow([
     inApp('Now', { filters: filters({ on: 'isOnline', value: true }) }),
     inApp('Away', { filters: filters({ on: 'isOnline', value: false }) }),

@@ -82,7 +82,7 @@ onBoth('the first address that may not be written to', async () => {
   await here.rows(sql`delete from suppressions`)
 })
 
-onBoth('somebody who does not want it any more', async () => {
+onBoth('someone who does not want it any more', async () => {
   const name = await here.workflow([inApp('Hello')])
   const person = newSubscriber()
   await there.run(name, person)

@@ -59,7 +59,7 @@ async function randomFlow(random: Random): Promise<void> {
   const toMails = app.world.onFetch
   app.world.onFetch = (request, options) => {
     const answer = new URL(request.url).hostname.startsWith('mail-') ? toMails : toVendors
-    return answer?.(request, options) ?? assert.fail('nobody answers')
+    return answer?.(request, options) ?? assert.fail('no one answers')
   }
   await mails.account('mail-first', { primary: true })
   await mails.webhook('mail-second')
@@ -121,7 +121,7 @@ test('after a random flow every number equals a recount, before folding, in the 
   await isRightWhileFolded()
 })
 
-const told = async (measure: string, groupBy: readonly string[], more: object = {}) => {
+const reported = async (measure: string, groupBy: readonly string[], more: object = {}) => {
   const answer = await counts(app, { measure, groupBy, step: 'day', ...more })
   const lines = Object.entries(tallyOf(answer)).map(([of, count]) => [of.replace(/^\S+ ?/, ''), count])
   return Object.fromEntries(lines)
@@ -153,8 +153,8 @@ test('a step whose lease was lost counts for whoever holds it now, and once', as
   await first
   assert.equal(await deltas(), before)
   await isRight()
-  assert.deepEqual(await told('messages', ['provider', 'outcome']), { 'platform sent': 1, 'sendgrid sent': 1 })
-  assert.deepEqual(await told('retries', ['provider']), { sendgrid: 1 })
+  assert.deepEqual(await reported('messages', ['provider', 'outcome']), { 'platform sent': 1, 'sendgrid sent': 1 })
+  assert.deepEqual(await reported('retries', ['provider']), { sendgrid: 1 })
   await node.close()
 })
 
@@ -193,8 +193,8 @@ test('a message that was sent by a node that had lost its lease counts, and once
     // One that was really sent twice has two calls that ended well: a recount would take one of them for a retry.
     if (!isAskedAgain) await isRight()
   }
-  assert.deepEqual(await told('messages', ['provider', 'outcome']), { 'sendgrid sent': 2 })
-  assert.deepEqual(await told('steps', ['channel', 'outcome']), { 'email completed': 2 })
+  assert.deepEqual(await reported('messages', ['provider', 'outcome']), { 'sendgrid sent': 2 })
+  assert.deepEqual(await reported('steps', ['channel', 'outcome']), { 'email completed': 2 })
   await node.close()
 })
 
@@ -203,8 +203,8 @@ test('steps that a failure kept from running are canceled, and the notification 
   mail.answers('strict', 400)
   const workflow = await scene.workflow([email('Hello', { shouldStopOnFail: true }), inApp('Never'), inApp('Nor this')])
   await scene.run(workflow, newSubscriber())
-  assert.deepEqual(await told('steps', ['channel', 'outcome']), { 'email failed': 1, 'in_app canceled': 2 })
-  assert.deepEqual(await told('endings', ['outcome']), { failed: 1 })
+  assert.deepEqual(await reported('steps', ['channel', 'outcome']), { 'email failed': 1, 'in_app canceled': 2 })
+  assert.deepEqual(await reported('endings', ['outcome']), { failed: 1 })
   await isRight()
 })
 
@@ -215,11 +215,11 @@ test('a run that was merged and continues after all ends twice: as merged, and a
   await scene.work()
   await scene.trigger(workflow, person)
   await scene.work()
-  assert.deepEqual(await told('endings', ['outcome']), { merged: 1 })
+  assert.deepEqual(await reported('endings', ['outcome']), { merged: 1 })
   await scene.expect(200, 'DELETE', `/v1/events/trigger/${opener}`)
-  assert.deepEqual(await told('endings', ['outcome']), { canceled: 1, merged: 1 })
+  assert.deepEqual(await reported('endings', ['outcome']), { canceled: 1, merged: 1 })
   await scene.advance(5 * 60_000)
-  assert.deepEqual(await told('endings', ['outcome']), { canceled: 1, completed: 1, merged: 1 })
+  assert.deepEqual(await reported('endings', ['outcome']), { canceled: 1, completed: 1, merged: 1 })
 })
 
 test('what was cancelled counts as canceled once, also when a step of it was being sent', async () => {
@@ -229,8 +229,8 @@ test('what was cancelled counts as canceled once, also when a step of it was bei
   app.world.advance(1_000)
   mail.meanwhile = () => scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   await scene.work()
-  assert.deepEqual(await told('steps', ['channel', 'outcome']), { 'email completed': 1, 'in_app canceled': 1 })
-  assert.deepEqual(await told('endings', ['outcome']), { canceled: 1 })
+  assert.deepEqual(await reported('steps', ['channel', 'outcome']), { 'email completed': 1, 'in_app canceled': 1 })
+  assert.deepEqual(await reported('endings', ['outcome']), { canceled: 1 })
   await isRight()
 })
 
@@ -265,8 +265,8 @@ test('a job that is buried counts once, and so does the message that is given up
     sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
   )
   await scene.work()
-  assert.deepEqual(await told('buried', ['channel']), { email: 1 })
-  assert.deepEqual(await told('messages', ['outcome']), { unsure: 1 })
+  assert.deepEqual(await reported('buried', ['channel']), { email: 1 })
+  assert.deepEqual(await reported('messages', ['outcome']), { unsure: 1 })
   const [failure, ...others] = await failures()
   assert.deepEqual([failure.code, failure.outcome, failure.count, others.length], ['buried', 'unsure', 1, 0])
 })
@@ -279,8 +279,8 @@ test('a call that is repeated, or rolled back, counts nothing', async () => {
   await scene.rows(sql`alter table events add constraint full_up check (false) not valid`)
   assert.equal((await scene.single({ name: workflow, to: fresh('person') })).status, 500)
   await scene.rows(sql`alter table events drop constraint full_up`)
-  assert.deepEqual(await told('events', []), { '': 1 })
-  assert.deepEqual(await told('notifications', []), { '': 1 })
+  assert.deepEqual(await reported('events', []), { '': 1 })
+  assert.deepEqual(await reported('notifications', []), { '': 1 })
 })
 
 test('times to deliver run from the event, and are reported within 9 %', async () => {
@@ -295,8 +295,8 @@ test('times to deliver run from the event, and are reported within 9 %', async (
   }
   const [all] = (await scene.expect(200, 'GET', '/v1/counts/delivery-times')).data
   assert.equal(all.count, 5)
-  const near = (told: number, real: number): void =>
-    assert.ok(Math.abs(told - real) <= 0.092 * real + 1, `${told} for ${real}`)
+  const near = (reported: number, real: number): void =>
+    assert.ok(Math.abs(reported - real) <= 0.092 * real + 1, `${reported} for ${real}`)
   near(all.p50Ms, tookMs[2] ?? 0)
   near(all.p95Ms, tookMs[4] ?? 0)
   near(all.p99Ms, tookMs[4] ?? 0)
@@ -310,19 +310,19 @@ test('what an erase cancels counts as canceled once, and what was counted before
   await scene.run(waits, person)
   const sends = await scene.workflow([email('Hello'), inApp('After')])
   const transactionId = await scene.trigger(sends, person)
-  // Called off while its first step is asked for: the second one is canceled, and the first continues with its next
+  // Cancelled while its first step is asked for: the second one is canceled, and the first continues with its next
   // try.
   mail.meanwhile = () => scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   await scene.work()
   mail.meanwhile = undefined
-  assert.deepEqual(await told('endings', ['outcome']), { canceled: 1 })
+  assert.deepEqual(await reported('endings', ['outcome']), { canceled: 1 })
   await isRight()
   await scene.expect(202, 'POST', `/v1/subscribers/${person.subscriberId}/erase`)
   await scene.advance(70_000, 5_000)
   assert.equal((await scene.rows(sql`select 1 from jobs`)).length, 0)
-  assert.deepEqual(await told('notifications', []), { '': 2 })
-  assert.deepEqual(await told('endings', ['outcome']), { canceled: 2 })
-  const { 'email canceled': ofMail, ...steps } = await told('steps', ['channel', 'outcome'])
+  assert.deepEqual(await reported('notifications', []), { '': 2 })
+  assert.deepEqual(await reported('endings', ['outcome']), { canceled: 2 })
+  const { 'email canceled': ofMail, ...steps } = await reported('steps', ['channel', 'outcome'])
   assert.equal(ofMail, 1)
   assert.deepEqual(steps, { 'delay canceled': 1, 'in_app canceled': 1, 'in_app completed': 1 })
 })

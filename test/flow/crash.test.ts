@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts'
 import { leaseMs } from '../../src/queue/queue.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, reported, statuses } from '../support/flow-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -59,7 +59,7 @@ test('an e-mail that was being sent when its node ended is perhaps sent: it is r
   await node.pipeline.work()
   const { jobs } = await scene.notification(transactionId)
   const again = new Date(app.world.now().getTime() + 500).toISOString()
-  assert.deepEqual(told(jobs[0]).slice(-2), [
+  assert.deepEqual(reported(jobs[0]).slice(-2), [
     ['Unexpected provider error', 'Warning'],
     [`The message will be tried again at ${again}`, 'Queued'],
   ])
@@ -87,7 +87,7 @@ test('a provider’s yes is applied although the lease was lost meanwhile: nothi
   await node.pipeline.work()
   const { jobs } = await scene.notification(transactionId)
   assert.deepEqual([jobs[0].status, jobs[1].status], ['completed', 'completed'])
-  assert.deepEqual(told(jobs[0]).at(-1), ['Message sent', 'Success'])
+  assert.deepEqual(reported(jobs[0]).at(-1), ['Message sent', 'Success'])
   assert.equal(mail.asked.length, 1)
   const sent = (await scene.messages(transactionId)).map(({ channel, status }) => [channel, status])
   assert.deepEqual(sent.sort(), [

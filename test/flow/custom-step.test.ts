@@ -6,7 +6,7 @@ import { sql } from '../../src/db/sql.ts'
 import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
 import { inApp, refused } from '../support/workflow-scene.ts'
 
@@ -66,7 +66,7 @@ test('the service is called with what the run is about, signed with the environm
   answers = [{ status: 200, body: '{"score":7}' }]
   const notification = await scene.run(workflow, person, { payload: { n: 5 } })
   assert.deepEqual(statuses(notification), ['completed', 'completed'])
-  const [call = assert.fail('nobody was asked')] = asked
+  const [call = assert.fail('no one was asked')] = asked
   assert.equal(asked.length, 1)
   assert.deepEqual([call.method, call.url, call.headers.get('x-order')], ['POST', url, '5'])
   assert.deepEqual([call.body.payload, call.body.text], [{ n: 5 }, 'Order 5'])
@@ -84,7 +84,7 @@ test('what was asked and answered is reported, without secrets', async () => {
   const workflow = await scene.workflow([custom({ headers: { Authorization: 'Bearer hush-hush' } })])
   answers = [{ status: 200, body: '{"youSent":"Bearer hush-hush"}' }]
   const { jobs } = await scene.run(workflow, fresh('person'))
-  assert.deepEqual(told(jobs[0]), [
+  assert.deepEqual(reported(jobs[0]), [
     ['Step queued', 'Pending'],
     ['Custom step called its service', 'Pending'],
     ['Custom step was answered', 'Success'],
@@ -125,7 +125,7 @@ test('a busy service is called again, under the same key, until it answers', asy
   answers = [{ status: 503 }, new OutboundError('unsure', 'No answer came'), { status: 200, body: '{"n":1}' }]
   const waiting = await scene.run(workflow, person)
   assert.deepEqual(statuses(waiting), ['running', 'pending'])
-  assert.deepEqual(told(waiting.jobs[0]).at(-1), ['Custom step got no answer, it will be called again', 'Queued'])
+  assert.deepEqual(reported(waiting.jobs[0]).at(-1), ['Custom step got no answer, it will be called again', 'Queued'])
   await scene.advance(minuteMs, 500)
   const over = await scene.notification(waiting.transactionId)
   assert.deepEqual(statuses(over), ['completed', 'completed'])
@@ -156,7 +156,7 @@ test('a service that stays busy is given up after five calls, and the run stops'
   assert.deepEqual(statuses(over), ['failed', 'canceled'])
   assert.equal(asked.length, 5)
   assert.ok((asked[4]?.atMs ?? 0) - (asked[0]?.atMs ?? 0) <= 10 * minuteMs)
-  assert.deepEqual(told(over.jobs[0]).at(-1), ['Custom step failed', 'Failed'])
+  assert.deepEqual(reported(over.jobs[0]).at(-1), ['Custom step failed', 'Failed'])
   assert.deepEqual(rawOf(over.jobs[0], 'Custom step failed'), { status: 500, answer: 'broken', attempt: 5 })
   assert.deepEqual(await scene.texts(person), [])
 })
@@ -189,7 +189,7 @@ test('a template that comes to no address fails the step, and no one is called',
   ])
   const notification = await scene.run(workflow, fresh('person'), { payload: { where: 'x'.repeat(4_000) } })
   assert.deepEqual(statuses(notification), ['failed', 'canceled'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), ['Message content could not be generated', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Message content could not be generated', 'Failed'])
   assert.equal(asked.length, 0)
 })
 

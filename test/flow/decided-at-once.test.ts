@@ -90,7 +90,7 @@ const cases: Readonly<Record<string, { steps: readonly object[]; to?: object; pa
   'e-mail': { steps: [email('Hello')] },
   'in-app, then e-mail': { steps: [inApp('One'), email('Two')] },
   'four steps': { steps: [inApp('One'), email('Two'), inApp('Three'), email('Four')] },
-  'nobody to write to': { steps: [inApp('One'), email('Two')], to: { email: null } },
+  'no one to write to': { steps: [inApp('One'), email('Two')], to: { email: null } },
   'a condition that is not met': { steps: [inApp('One'), { ...email('Two'), ...ifGold }, inApp('Three')] },
   'the first condition is not met': { steps: [{ ...inApp('One'), ...ifGold }, email('Two')] },
   'a delay after the first': { steps: [inApp('One'), delay(), email('Two')] },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { delay, digest, inApp, refused } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -20,9 +20,9 @@ const later = (ms: number): string => new Date(app.world.now().getTime() + ms).t
 const delayOf = (metadata: object) => delay({ metadata })
 const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
 
-function moveTo(moment: string): void {
-  const ms = Date.parse(moment) - app.world.now().getTime()
-  assert.ok(ms > 0, `${moment} is over`)
+function moveTo(at: string): void {
+  const ms = Date.parse(at) - app.world.now().getTime()
+  assert.ok(ms > 0, `${at} is over`)
   app.world.advance(ms)
 }
 
@@ -82,7 +82,7 @@ test('a dynamic delay without an end that can be waited for fails and stops what
   ]) {
     const notification = await scene.run(workflow, fresh('person'), { payload })
     assert.deepEqual(statuses(notification), ['failed', 'canceled'], JSON.stringify(payload))
-    assert.deepEqual(told(notification.jobs[0]).at(-1), ['Invalid delay configuration', 'Failed'])
+    assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Invalid delay configuration', 'Failed'])
     assert.match(rawOf(notification.jobs[0], 'Invalid delay configuration').error, /release/)
   }
 })
@@ -95,7 +95,7 @@ test('a digest by cron gathers until its time and is shown with its line', async
   await scene.trigger(workflow, person, { payload: { n: 1 } })
   await scene.advance(hourMs)
   const { jobs } = await scene.run(workflow, person, { payload: { n: 2 } })
-  assert.deepEqual(told(jobs[0]).at(-1), ['Digest was merged with other digest', 'Success'])
+  assert.deepEqual(reported(jobs[0]).at(-1), ['Digest was merged with other digest', 'Success'])
   assert.equal(jobs[0].digest.timed.cronExpression, '0 18 * * *')
   moveTo('2026-05-10T09:00:00.000Z')
   await scene.work()

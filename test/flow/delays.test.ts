@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { condition, delay, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -32,7 +32,7 @@ test('a delay lets the next step run when its time has come, and not before', as
   assert.deepEqual(await scene.texts(person), ['After', 'Before'])
   const over = await scene.notification(waiting.transactionId)
   assert.deepEqual(statuses(over), ['completed', 'completed', 'completed'])
-  assert.deepEqual(told(over.jobs[1]), [
+  assert.deepEqual(reported(over.jobs[1]), [
     ['Step queued', 'Pending'],
     ['Step delayed', 'Pending'],
     ['Delay is finished', 'Success'],
@@ -65,7 +65,7 @@ test('a delay that cannot be computed fails and stops what comes after it', asyn
   for (const at of ['tomorrow', later(-hourMs)]) {
     const notification = await scene.run(workflow, person, { payload: { at } })
     assert.deepEqual(statuses(notification), ['failed', 'canceled'])
-    assert.deepEqual(told(notification.jobs[0])[1], ['Invalid delay configuration', 'Failed'])
+    assert.deepEqual(reported(notification.jobs[0])[1], ['Invalid delay configuration', 'Failed'])
     assert.equal(notification.jobs[0].executionDetails[1].source, 'Payload')
   }
   await scene.advance(hourMs)
@@ -115,11 +115,11 @@ test('a subscriber who was deleted in the meantime gets nothing more', async () 
   await scene.advance(2 * hourMs)
   const [notification] = await scene.notifications(transactionId)
   assert.deepEqual(statuses(notification), ['canceled', 'canceled', 'canceled'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), ['Subscriber was deleted before the step ran', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Subscriber was deleted before the step ran', 'Failed'])
   assert.deepEqual(await scene.messages(transactionId), [])
 })
 
-test('someone who was changed meanwhile is reported by what is known of them now', async () => {
+test('someone who was changed meanwhile is notified by what is known of them now', async () => {
   const workflow = await scene.workflow([delay(), inApp('Hello {{ subscriber.firstName }}')])
   const subscriberId = fresh('person')
   await scene.run(workflow, { subscriberId, firstName: 'Old' })

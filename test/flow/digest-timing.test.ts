@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -22,9 +22,9 @@ const digestOf = (metadata: object) => digest({ metadata })
 const backoff = { type: 'backoff', amount: 10, unit: 'minutes', backoffAmount: 2, backoffUnit: 'minutes' }
 
 /** Moves the clock to the next time it is so late in UTC. */
-async function moveTo(moment: string): Promise<void> {
-  const ms = Date.parse(moment) - app.world.now().getTime()
-  assert.ok(ms > 0, `${moment} is over`)
+async function moveTo(at: string): Promise<void> {
+  const ms = Date.parse(at) - app.world.now().getTime()
+  assert.ok(ms > 0, `${at} is over`)
   app.world.advance(ms)
 }
 
@@ -40,7 +40,7 @@ test('the first event after a silence goes out at once, and the next ones are ga
   const person = fresh('person')
   const first = await scene.run(workflow, person, { payload: { n: 1 } })
   assert.deepEqual(statuses(first), ['skipped', 'completed'])
-  assert.deepEqual(told(first.jobs[0]).at(-1), ['Digest was skipped, first backoff event', 'Success'])
+  assert.deepEqual(reported(first.jobs[0]).at(-1), ['Digest was skipped, first backoff event', 'Success'])
   assert.deepEqual(await scene.texts(person), ['false 1: 1'])
   for (const n of [2, 3]) {
     await scene.advance(minuteMs)
@@ -96,7 +96,7 @@ test('a daily digest closes by the clock of the subscriber', async () => {
   assert.equal(await closesAt(workflow, 'Asia/Kathmandu'), '2026-02-11T03:15:00.000Z')
 })
 
-test('events of a day are reported together in the morning, over the night in which clocks change', async () => {
+test('events of a day are sent together in the morning, over the night in which clocks change', async () => {
   const workflow = await scene.workflow([digestOf(daily), inApp(list)])
   const subscriberId = fresh('person')
   const person = { subscriberId, timezone: 'Europe/Berlin' }

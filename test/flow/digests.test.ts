@@ -1,10 +1,10 @@
-// Digests: events of a window are reported together, none is lost and none is reported twice.
+// Digests: events of a window are sent together, none is lost and none is sent twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, poisonousAfter, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, poisonousAfter, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { condition, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -21,7 +21,7 @@ const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }
 const digestOf = (metadata: object, more: object = {}) =>
   digest({ metadata: { type: 'regular', amount: 5, unit: 'minutes', ...metadata }, ...more })
 
-test('the events of a window are reported together, in the order they came', async () => {
+test('the events of a window are sent together, in the order they came', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const transactions: string[] = []
@@ -34,7 +34,7 @@ test('the events of a window are reported together, in the order they came', asy
   assert.deepEqual(await scene.texts(person), ['3: 1 2 3'])
   const [first, second, third] = await Promise.all(transactions.map((id) => scene.notification(id)))
   assert.deepEqual(statuses(first), ['completed', 'completed'])
-  assert.deepEqual(told(first.jobs[0]), [
+  assert.deepEqual(reported(first.jobs[0]), [
     ['Step queued', 'Pending'],
     ['Step digested', 'Pending'],
     ['Digest triggered events', 'Success'],
@@ -45,7 +45,7 @@ test('the events of a window are reported together, in the order they came', asy
   for (const merged of [second, third]) {
     assert.deepEqual(statuses(merged), ['merged', 'merged'])
     assert.equal(merged._digestedNotificationId, first._id)
-    assert.deepEqual(told(merged.jobs[0]).at(-1), ['Digest was merged with other digest', 'Success'])
+    assert.deepEqual(reported(merged.jobs[0]).at(-1), ['Digest was merged with other digest', 'Success'])
     assert.deepEqual(await scene.messages(merged.transactionId), [])
   }
 })
@@ -82,8 +82,8 @@ test('an event that comes the time the window closes is in it or in the next, an
   await scene.trigger(workflow, person, { payload: { n: 2 } })
   await scene.work()
   await scene.advance(windowMs)
-  const told = (await scene.texts(person)).map((text) => text.split(': ')[1]).sort()
-  assert.ok(['1 2', '1,2'].includes(told.join()), told.join())
+  const reported = (await scene.texts(person)).map((text) => text.split(': ')[1]).sort()
+  assert.ok(['1 2', '1,2'].includes(reported.join()), reported.join())
 })
 
 test('one run a window, however many events come in one call', async () => {
@@ -100,7 +100,7 @@ test('one run a window, however many events come in one call', async () => {
   assert.deepEqual(
     numbers,
     Array.from({ length: 100 }, (_, n) => `${n}`),
-    'the first hundred are told, in their order',
+    'the first hundred are listed, in their order',
   )
 })
 
@@ -182,7 +182,7 @@ test('two events that race for a window on two nodes open one', async () => {
   await node.close()
 })
 
-test('a window whose run was buried closes with it: later events are reported', async () => {
+test('a window whose run was buried closes with it: later events are sent', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const { jobs } = await scene.run(workflow, person, { payload: { n: 1 } })

@@ -207,7 +207,7 @@ describe('the erase', () => {
     assert.deepEqual(await flow.rows(sql`select 1 from jobs where event_id::text = ${transactionId}`), [])
   })
 
-  test('an event that is still being expanded is waited for: no one it names is reported after the erase, nor made again', async () => {
+  test('an event that is still being expanded is waited for: no one it names is notified after the erase, nor made again', async () => {
     const name = await flow.workflow([inApp('To many')])
     const many = Array.from({ length: 150 }, (_, index) => `crowd-${index}`)
     await flow.subscribers('crowded')
@@ -223,11 +223,11 @@ describe('the erase', () => {
     assert.equal((await receiptOf(id)).phase, 'waiting')
     await flow.advance(12_000, 3_000)
     assert.equal((await receiptOf(id)).status, 'completed')
-    // Everybody else is reported: no one was skipped over because of the one who is gone.
+    // Everyone else is notified: no one was skipped over because of the one who is gone.
     assert.equal((await flow.progress(transactionId)).counts.recipients, 150)
-    const told = await flow.rows(sql`
+    const reported = await flow.rows(sql`
       select count(*) as count from notifications n join subscribers s on s.id = n.subscriber_id where s.subscriber_id like 'crowd-%'`)
-    assert.deepEqual(told, [{ count: 150 }])
+    assert.deepEqual(reported, [{ count: 150 }])
     assert.deepEqual(await flow.rows(sql`select 1 from subscribers where subscriber_id = 'crowded'`), [])
     const [{ recipients }] = await flow.rows(
       sql`select recipients::text from events where transaction_id = ${transactionId}`,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, reported, statuses } from '../support/flow-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -120,7 +120,7 @@ test('with the last integration gone between two tries the step has failed, and 
   await scene.advance(1_000)
   const notification = await scene.notification(transactionId)
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   assert.equal(notification.jobs[0].messages[0].status, 'error')
   await scene.expect(200, 'PUT', `/v1/integrations/${capture._id}`, { active: true })
 })

@@ -1,10 +1,10 @@
-// Messages that are held back and gathered: one goes out for all of them, no event is lost and none is reported twice.
+// Messages that are held back and gathered: one goes out for all of them, no event is lost and none is sent twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { createRandom } from '../support/random.ts'
 import { condition, digest, email, inApp } from '../support/workflow-scene.ts'
 
@@ -91,7 +91,7 @@ test('bundle: what comes outside the hours goes out as one when they begin', asy
   for (const merged of [second, third]) {
     assert.deepEqual(statuses(merged), ['completed', 'merged', 'merged'])
     assert.equal(merged._digestedNotificationId, first._id)
-    assert.deepEqual(told(merged.jobs[1]).at(-1), ['Step was bundled with others that were held back', 'Success'])
+    assert.deepEqual(reported(merged.jobs[1]).at(-1), ['Step was bundled with others that were held back', 'Success'])
   }
   const open = await scene.run(workflow, sleeper, { payload: { n: 4 } })
   assert.deepEqual(await subjects([open.transactionId]), ['1: 4'], 'within the hours nothing waits')
@@ -122,7 +122,7 @@ test('do not disturb that ends outside the hours lasts until they begin', async 
   assert.deepEqual(await subjects(transactions), ['1: 1'])
 })
 
-test('critical workflows and those who chose nothing are reported at once', async () => {
+test('critical workflows and those who chose nothing are notified at once', async () => {
   const critical = await scene.workflow([email(list)], { critical: true })
   const usual = await scene.workflow([email(list)])
   const sleeper = await person({ doNotDisturbUntil: ahead(hourMs) })
@@ -253,7 +253,7 @@ test('over random days every event is delivered once, and no one is disturbed ou
     assert.equal(new Set(numbers).size, own.length, 'and named once')
     for (const mail of mails) {
       const hour = new Date(mail.createdAt).getUTCHours()
-      assert.ok(hour >= 9 && hour < 17, `told at ${mail.createdAt}`)
+      assert.ok(hour >= 9 && hour < 17, `sent at ${mail.createdAt}`)
     }
   }
 })
@@ -271,7 +271,7 @@ test('a queue whose clock is ahead of ours lets what was held go once, not again
   await scene.work()
   assert.deepEqual(await subjects(transactions), ['2: 1 2'])
   const { jobs } = await scene.notification(transactions[0] ?? '')
-  assert.equal(told(jobs[0]).filter(([words]) => words === heldDetail).length, 1)
+  assert.equal(reported(jobs[0]).filter(([words]) => words === heldDetail).length, 1)
 })
 
 test('ending do not disturb sends what was collected, but not before the hours begin', async () => {

@@ -76,12 +76,12 @@ test('whoever follows a topic in their inbox hears of it, until they leave', asy
   const page = await inboxOf(app, 'follower')
   const name = await scene.workflow([inApp('News')])
   const { identifier } = await page.data(201, 'POST', '/topics/releases/subscriptions', { identifier: '' })
-  const told = async (): Promise<number> => {
+  const reported = async (): Promise<number> => {
     await scene.trigger(name, { type: 'Topic', topicKey: 'releases' })
     await scene.advance(1_000)
     return (await page.data(200, 'GET', '/notifications')).length
   }
-  assert.equal(await told(), 1)
+  assert.equal(await reported(), 1)
   await page.data(200, 'DELETE', `/topics/releases/subscriptions/${identifier}`)
-  assert.equal(await told(), 1)
+  assert.equal(await reported(), 1)
 })

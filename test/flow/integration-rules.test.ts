@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { VendorScript } from '../support/channel-scene.ts'
-import { FlowScene, fresh, MailScript, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, reported, statuses } from '../support/flow-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
@@ -56,7 +56,7 @@ test('an SMS that was perhaps sent is sent again where its integration says retr
   }
   const { jobs } = await scene.notification(transactionId)
   assert.deepEqual(statuses({ jobs }), ['skipped', 'completed'])
-  assert.deepEqual(told(jobs[0]).at(-1), notAgain)
+  assert.deepEqual(reported(jobs[0]).at(-1), notAgain)
 })
 
 test('an SMS that a node did not survive is sent again where its integration says retry', async () => {
@@ -87,7 +87,7 @@ test('an e-mail that was perhaps sent is not sent again where its integration sa
   assert.equal(mail.asked.length, 1)
   const { jobs } = await scene.notification(transactionId)
   assert.deepEqual(statuses({ jobs }), ['skipped', 'completed'])
-  assert.deepEqual(told(jobs[0]).at(-1), notAgain)
+  assert.deepEqual(reported(jobs[0]).at(-1), notAgain)
 })
 
 test('what is ours in the configurations stays when an update leaves it out, and null clears it', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, reported, statuses } from '../support/flow-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -30,7 +30,7 @@ test('without an active e-mail integration the step fails, and the next one runs
   const workflow = await scene.workflow([email('Hello'), inApp('After')])
   const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   assert.equal(notification.jobs[0].executionDetails.at(-1).source, 'Credentials')
   await switchBuiltIn('platform-email', true)
 })
@@ -41,7 +41,7 @@ test('without an active in-app integration there is no feed to write to', async 
   const person = newSubscriber()
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   assert.deepEqual(await scene.feed(person.subscriberId), [])
   await switchBuiltIn('platform', true)
 })

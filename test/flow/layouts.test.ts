@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, rawOf, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, rawOf, reported } from '../support/flow-scene.ts'
 
 let app: TestApp
 let scene: FlowScene
@@ -41,7 +41,7 @@ function sentHtml(): string {
 
 async function run(workflow: string, more: object = {}): Promise<Json> {
   const notification = await scene.run(workflow, to, more)
-  assert.equal(notification.jobs[0].status, 'completed', JSON.stringify(told(notification.jobs[0])))
+  assert.equal(notification.jobs[0].status, 'completed', JSON.stringify(reported(notification.jobs[0])))
   return notification.jobs[0]
 }
 
@@ -52,7 +52,7 @@ test('the default layout frames every e-mail that names none, from the next one 
   await layout('house', { isDefault: true })
   const job = await run(workflow)
   assert.equal(sentHtml(), '<main title="house"><p>Hello</p> for Ann</main>')
-  assert.ok(told(job).every(([detail]) => !detail.startsWith('Layout')))
+  assert.ok(reported(job).every(([detail]) => !detail.startsWith('Layout')))
 })
 
 test('a layout that is changed, and another that becomes the default, are seen by the next e-mail', async () => {
@@ -111,7 +111,7 @@ test('a layout that was deleted in the meantime is reported, and the default sta
   const job = await run(created.triggers[0].identifier)
   assert.match(sentHtml(), /title="house"/)
   assert.deepEqual(rawOf(job, 'Layout not found '), { layoutId: gone.identifier })
-  assert.ok(told(job).some(([detail, status]) => detail === 'Layout not found ' && status === 'Failed'))
+  assert.ok(reported(job).some(([detail, status]) => detail === 'Layout not found ' && status === 'Failed'))
 })
 
 test('another environment’s default frames nothing here', async () => {

@@ -39,7 +39,7 @@ test('who waited 20 seconds for a slot goes back, and is sent when there is one'
   hanging.pop()?.()
   const back = sql`select count(*) as count from jobs where status = 'queued' and lease is null and interruptions = 0`
   await eventually(async () => (await scene.rows(back))[0]?.count === 5)
-  assert.equal(hanging.length, slots - 1, 'nobody was begun meanwhile')
+  assert.equal(hanging.length, slots - 1, 'nothing was begun meanwhile')
   mail.meanwhile = undefined
   for (const answer of hanging) answer()
   await working

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, reported, statuses } from '../support/flow-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
@@ -45,7 +45,7 @@ test('a job that fails by a fault of ours is put off longer each time, and burie
   }
   const notification = await scene.notification(transactionId)
   assert.deepEqual(statuses(notification), ['failed', 'canceled'])
-  assert.deepEqual(told(notification.jobs[0]), [
+  assert.deepEqual(reported(notification.jobs[0]), [
     ['Step queued', 'Pending'],
     [buried, 'Failed'],
   ])

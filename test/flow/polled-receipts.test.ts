@@ -48,7 +48,7 @@ function ticket(): object {
 const known = (ids: readonly string[]): object =>
   Object.fromEntries(ids.flatMap((id) => (receipts.has(id) ? [[id, receipts.get(id)]] : [])))
 
-async function told(devices: number): Promise<{ subscriberId: string; transactionId: string; ids: string[] }> {
+async function reported(devices: number): Promise<{ subscriberId: string; transactionId: string; ids: string[] }> {
   const subscriberId = fresh('person')
   const deviceTokens = Array.from({ length: devices }, () => `ExponentPushToken[${fresh('device')}]`)
   const workflow = await scene.workflow([push('Shipped')])
@@ -63,7 +63,7 @@ const tokensOf = async (subscriberId: string): Promise<string[]> =>
   (await scene.subscriber(subscriberId)).channels[0].credentials.deviceTokens
 
 test('devices of one person go in one request; a quarter of an hour later one question asks for all', async () => {
-  const { transactionId, ids } = await told(3)
+  const { transactionId, ids } = await reported(3)
   assert.deepEqual(
     asked.map(({ path, body }) => [path, body.length]),
     [['/--/api/v2/push/send', 3]],
@@ -85,7 +85,7 @@ test('devices of one person go in one request; a quarter of an hour later one qu
 })
 
 test('an unregistered device is reported as failed, and removed from the subscriber', async () => {
-  const { subscriberId, transactionId, ids } = await told(2)
+  const { subscriberId, transactionId, ids } = await reported(2)
   receipts.set(ids[0] ?? '', { status: 'ok' })
   receipts.set(ids[1] ?? '', { status: 'error', message: 'gone', details: { error: 'DeviceNotRegistered' } })
   await scene.advance(21 * minuteMs, minuteMs)
@@ -95,14 +95,14 @@ test('an unregistered device is reported as failed, and removed from the subscri
 })
 
 test('where most devices of an answer are said to be gone, no one loses any', async () => {
-  const { subscriberId, ids } = await told(30)
+  const { subscriberId, ids } = await reported(30)
   for (const id of ids) receipts.set(id, { status: 'error', message: 'x', details: { error: 'DeviceNotRegistered' } })
   await scene.advance(21 * minuteMs, minuteMs)
   assert.equal((await tokensOf(subscriberId)).length, 30)
 })
 
 test('what is not known yet is asked for again, for a day', async () => {
-  const { transactionId } = await told(1)
+  const { transactionId } = await reported(1)
   await scene.advance(26 * 60 * minuteMs, 10 * minuteMs)
   const many = questions().length
   assert.ok(many > 10 && many < 60, `${many} questions`)
@@ -116,7 +116,7 @@ const polls = (): Promise<Json[]> => scene.rows(sql`select 1 from tasks where ki
 
 test('while messages are sent all the time, the tasks that ask still come to an end', async () => {
   for (let sent = 0; sent < 24; sent += 1) {
-    const { ids } = await told(1)
+    const { ids } = await reported(1)
     for (const id of ids) receipts.set(id, { status: 'ok' })
     await scene.advance(5 * minuteMs, 5 * minuteMs)
   }
@@ -127,7 +127,7 @@ test('while messages are sent all the time, the tasks that ask still come to an 
 })
 
 test('what is known while its job still continues is asked for again later, not at once', async () => {
-  const { transactionId, ids } = await told(1)
+  const { transactionId, ids } = await reported(1)
   for (const id of ids) receipts.set(id, { status: 'ok' })
   const [{ jobId }] = (await scene.rows(sql`
     select job_id as "jobId" from messages where provider_message_id = ${ids[0] ?? ''}`)) as [Json]
@@ -144,7 +144,7 @@ test('what is known while its job still continues is asked for again later, not 
 })
 
 test('a message that has no id to ask by keeps no one busy', async () => {
-  const { transactionId, ids } = await told(1)
+  const { transactionId, ids } = await reported(1)
   await scene.rows(sql`update messages set provider_message_id = null where provider_message_id = ${ids[0] ?? ''}`)
   await scene.advance(60 * minuteMs, 5 * minuteMs)
   assert.deepEqual([questions().length, (await polls()).length], [0, 0])
@@ -153,7 +153,7 @@ test('a message that has no id to ask by keeps no one busy', async () => {
 })
 
 test('only a message whose outcome was recorded is asked about: one whose job was lost meanwhile is not', async () => {
-  const { ids } = await told(1)
+  const { ids } = await reported(1)
   const [{ id, environmentId, integrationId }] = (await scene.rows(sql`
     update messages set state = 'calling', poll_at = null where provider_message_id = ${ids[0] ?? ''}
     returning id, environment_id as "environmentId", integration_id as "integrationId"`)) as [Json]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { delay, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -28,7 +28,7 @@ test('a channel that the subscriber switched off everywhere is skipped, and the 
   const workflow = await scene.workflow([email(), inApp('Hello')])
   const run = await scene.run(workflow, await person({ channels: { email: false } }))
   assert.deepEqual(statuses(run), ['skipped', 'completed'])
-  assert.deepEqual(told(run.jobs[0]).at(-1), ['Step filtered by subscriber global preferences', 'Success'])
+  assert.deepEqual(reported(run.jobs[0]).at(-1), ['Step filtered by subscriber global preferences', 'Success'])
   assert.deepEqual(rawOf(run.jobs[0], 'Step filtered by subscriber global preferences'), {
     channel: 'email',
     workflow: true,
@@ -42,7 +42,7 @@ test('what is chosen for the workflow wins over what is chosen for all', async (
   await prefer(reader, { workflowId: workflow, channels: { email: true, in_app: false } })
   const run = await scene.run(workflow, reader)
   assert.deepEqual(statuses(run), ['completed', 'skipped'])
-  assert.deepEqual(told(run.jobs[1]).at(-1), ['Step filtered by subscriber workflow preferences', 'Success'])
+  assert.deepEqual(reported(run.jobs[1]).at(-1), ['Step filtered by subscriber workflow preferences', 'Success'])
   const other = await scene.run(await scene.workflow([email()]), reader)
   assert.deepEqual(statuses(other), ['skipped'], 'another workflow goes by the choice for all')
 })
@@ -50,7 +50,7 @@ test('what is chosen for the workflow wins over what is chosen for all', async (
 test('the author’s default holds for those who chose nothing, and only for them', async () => {
   const workflow = await scene.workflow([email()], { preferenceSettings: { email: false } })
   const silent = await scene.run(workflow, await person())
-  assert.deepEqual(told(silent.jobs[0]).at(-1), ['Step filtered by workflow preferences', 'Success'])
+  assert.deepEqual(reported(silent.jobs[0]).at(-1), ['Step filtered by workflow preferences', 'Success'])
   const keen = await scene.run(workflow, await person({ channels: { email: true } }))
   assert.deepEqual(statuses(keen), ['completed'])
 })
@@ -62,7 +62,7 @@ test('critical workflows ask the author alone', async () => {
   })
   const run = await scene.run(workflow, await person({ enabled: false, channels: { email: false, in_app: true } }))
   assert.deepEqual(statuses(run), ['completed', 'skipped'])
-  assert.deepEqual(told(run.jobs[1]).at(-1), ['Step filtered by workflow preferences', 'Success'])
+  assert.deepEqual(reported(run.jobs[1]).at(-1), ['Step filtered by workflow preferences', 'Success'])
 })
 
 test('steps that report no one anything are not asked about', async () => {

@@ -56,7 +56,7 @@ test('a signature is good for the report that it came with, however often that i
   assert.equal((await tell(address, report('two', complained))).status, 200)
 })
 
-test('what one integration was reported is not held against another', async () => {
+test('what one integration was sent is not held against another', async () => {
   const [one, other] = [await mailgunAddress(), await mailgunAddress()]
   assert.equal((await tell(one, report('shared', delivered))).status, 200)
   assert.equal((await tell(other, report('shared', complained))).status, 200)

@@ -237,10 +237,10 @@ test('a report that is faster than our own commit is kept, and reported when the
   await scene.advance(7_200_000, 60_000)
   const rest = await scene.rows(sql`select 1 from tasks where kind = 'receipt'`)
   assert.ok(rest.length <= left.length)
-  assert.equal(rest.length, 0, 'a report of nobody’s message is forgotten in the end')
+  assert.equal(rest.length, 0, 'a report of an unknown message is forgotten in the end')
 })
 
-test('a unknown caller’s body is not read: an address that no one has is 404, however long it is', async () => {
+test('an unknown caller’s body is not read: an address that no one has is 404, however long it is', async () => {
   const unknownPath = '/v1/webhooks/01890000-0000-7000-8000-000000000000/01890000-0000-7000-8000-000000000000'
   const body = Buffer.alloc(21 * 1024 * 1024, 'x')
   const headers = { 'content-type': 'application/octet-stream' }

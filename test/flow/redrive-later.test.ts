@@ -42,7 +42,7 @@ async function refusedRun(steps: readonly object[] = [email('Hello')]): Promise<
   return failed
 }
 
-test('whoever unsubscribed since it failed is not reported by a redrive; the steps after it continue', async () => {
+test('whoever unsubscribed since it failed is not notified by a redrive; the steps after it continue', async () => {
   const failed = await refusedRun([email('Hello', { shouldStopOnFail: true }), inApp('after')])
   const { subscriberId } = failed.subscriber
   await scene.expect(200, 'PATCH', `/v2/subscribers/${subscriberId}/preferences`, { channels: { email: false } })

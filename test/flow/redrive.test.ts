@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, poisonousAfter, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, poisonousAfter, reported, statuses } from '../support/flow-scene.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
 import { assertStep, whyOf } from '../support/why-scene.ts'
 import { delay, digest, email, inApp } from '../support/workflow-scene.ts'
@@ -154,7 +154,7 @@ test('a step that fails again is recorded as failed, and can be redriven again',
 
 test('a step without an integration had no message: it is decided and rendered again', async () => {
   const failed = await scene.run(await scene.workflow([email('To {{ subscriber.firstName }}')]), await person())
-  assert.deepEqual(told(failed.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
+  assert.deepEqual(reported(failed.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   await mail.account('one')
   await scene.expect(200, 'PATCH', `/v2/subscribers/${failed.subscriber.subscriberId}`, { firstName: 'Ada' })
   const { steps } = await redriven(failed)
@@ -292,7 +292,7 @@ test('a send that was buried with its call under way is not repeated: what comes
   assert.deepEqual(await scene.texts(name), ['after'])
 })
 
-test('of two concurrent requests one redrives it, the other is told that it is running', async () => {
+test('of two concurrent requests one redrives it, the other is answered that it is running', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())

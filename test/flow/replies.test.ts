@@ -6,7 +6,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, reported } from '../support/flow-scene.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
 import { eventually } from '../support/service.ts'
 import { email } from '../support/workflow-scene.ts'
@@ -82,7 +82,7 @@ test('an answer reaches the callback as a signed call that says what was answere
   const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(headers.get('x-posthorn-signature') ?? '') ?? []
   assert.equal(signature, createHmac('sha256', signingSecret).update(`${seconds}.${body}`).digest('hex'))
   const { jobs } = await scene.notification(notification.transactionId)
-  assert.deepEqual(told(jobs[0]).slice(-2), [
+  assert.deepEqual(reported(jobs[0]).slice(-2), [
     ['Inbound mail - Reply received', 'Success'],
     ['Inbound mail - Reply handed to its callback', 'Success'],
   ])
@@ -113,7 +113,7 @@ test('an unavailable callback is called again with the same key; a rejection is 
   await postmark.reports(reply(replyTo, { Headers: [{ Name: 'Message-ID', Value: '<second@example.org>' }] }))
   await scene.work()
   const { jobs } = await scene.notification(notification.transactionId)
-  assert.deepEqual(told(jobs[0]).at(-1), ['Inbound mail - Reply callback failed', 'Failed'])
+  assert.deepEqual(reported(jobs[0]).at(-1), ['Inbound mail - Reply callback failed', 'Failed'])
 })
 
 test('an address that was made up, or a mail to someone else, reaches no one', async () => {
@@ -137,7 +137,7 @@ test('where no domain receives mail, the job says so and the mail is sent all th
   const { replyTo, notification } = await sent()
   assert.equal(replyTo, undefined)
   assert.deepEqual(
-    told(notification.jobs[0]).find(([detail]) => detail.startsWith('Inbound mail')),
+    reported(notification.jobs[0]).find(([detail]) => detail.startsWith('Inbound mail')),
     ['Inbound mail - Missing MX route domain configuration', 'Warning'],
   )
   assert.equal(notification.jobs[0].status, 'completed')

@@ -19,7 +19,7 @@ const days = (amount: number) => ({ metadata: { type: 'regular', amount, unit: '
 const keptMonths = async (): Promise<string[][]> =>
   (await scene.retain(30)).kept.map(({ month, keptBy }) => [month, keptBy ?? ''])
 
-test('what a digest has gathered keeps its month until it is reported, though its own steps are over', async () => {
+test('what a digest has gathered keeps its month until it is sent, though its own steps are over', async () => {
   const { flow } = scene
   const texts = '{% for event in step.events %}{{ event.of }} {% endfor %}'
   const name = await flow.workflow([delay(days(20)), digest(days(100)), delay(days(40)), inApp(texts)])

@@ -114,11 +114,11 @@ describe('months that are old', () => {
       0,
     )
     await flow.trigger(name, 'ann', { transactionId: 'own-02', payload: { month: 'again' } })
-    await flow.trigger(name, 'ann', { transactionId: 'own-01', payload: { month: 'anew' } })
+    await flow.trigger(name, 'ann', { transactionId: 'own-01', payload: { month: 'afterwards' } })
     await flow.work()
     assert.deepEqual(
-      (await flow.texts('ann')).filter((text) => /again|anew/.test(text)),
-      ['Hello from anew'],
+      (await flow.texts('ann')).filter((text) => /again|afterwards/.test(text)),
+      ['Hello from afterwards'],
     )
   })
 

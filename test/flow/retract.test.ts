@@ -38,7 +38,7 @@ async function person(): Promise<string> {
   return name
 }
 
-test('one notification is cancelled, and the other recipients of its event are reported', async () => {
+test('one notification is cancelled, and the other recipients of its event are notified', async () => {
   const [one, other] = [fresh('person'), fresh('person')]
   const transactionId = await scene.trigger(await scene.workflow([inApp('now'), delay(), inApp('late')]), [one, other])
   await scene.work()
@@ -59,14 +59,14 @@ test('a step that is being sent ends as it ends, and none comes after it', async
   await mail.account('one')
   const name = await person()
   const transactionId = fresh('transaction')
-  let told: Json
+  let reported: Json
   mail.meanwhile = async () => {
     const [notification] = await scene.notifications(transactionId)
-    told = await cancel(notification)
+    reported = await cancel(notification)
   }
   await scene.trigger(await scene.workflow([email('Hello'), inApp('after')]), name, { transactionId })
   await scene.work()
-  assert.deepEqual([types(told.canceled), types(told.onTheirWay)], [['in_app pending'], ['email']])
+  assert.deepEqual([types(reported.canceled), types(reported.onTheirWay)], [['in_app pending'], ['email']])
   const done = await scene.notification(transactionId)
   assert.deepEqual(statuses(done), ['completed', 'canceled'])
   assertStep(await whyOf(scene, done), 1, { status: 'canceled', says: /canceled/ })
@@ -76,14 +76,14 @@ test('the last step, being sent, can no longer be cancelled', async () => {
   await mail.account('one')
   const name = await person()
   const transactionId = fresh('transaction')
-  let told: Json
+  let reported: Json
   mail.meanwhile = async () => {
     const [notification] = await scene.notifications(transactionId)
-    told = await cancel(notification, 409)
+    reported = await cancel(notification, 409)
   }
   await scene.trigger(await scene.workflow([email('Hello')]), name, { transactionId })
   await scene.work()
-  assert.match(told.message, /its last step is being sent/)
+  assert.match(reported.message, /its last step is being sent/)
 })
 
 test('one that joined a digest leaves it', async () => {
@@ -128,8 +128,8 @@ test('what is in the feed leaves it and its counts, what waits is canceled, and 
   assert.equal(why.steps[0].messages[0].retractedAt, app.world.now().toISOString())
   assert.equal(why.steps[1].messages[0].retractedAt, undefined)
   assert.match(why.summary, /^The subscriber was notified by e-mail\./)
-  const told = (await again(done)).jobs[0].executionDetails.map((one: Json) => one.detail)
-  assert.ok(told.includes('Step was retracted by request'), told)
+  const reported = (await again(done)).jobs[0].executionDetails.map((one: Json) => one.detail)
+  assert.ok(reported.includes('Step was retracted by request'), reported)
   await scene.advance(3 * 60 * minuteMs)
   assert.deepEqual(await scene.texts(name), [])
 })
@@ -217,14 +217,14 @@ test('what is on its way while it is retracted is reported, and not redriven sho
   mail.answers('one', 400)
   const name = await person()
   const transactionId = fresh('transaction')
-  let told: Json
+  let reported: Json
   mail.meanwhile = async () => {
     const [notification] = await scene.notifications(transactionId)
-    told = await retract(notification)
+    reported = await retract(notification)
   }
   await scene.trigger(await scene.workflow([email('Wrong')]), name, { transactionId })
   await scene.work()
-  assert.deepEqual([types(told.onTheirWay), told.canceled, told.sent], [['email'], [], []])
+  assert.deepEqual([types(reported.onTheirWay), reported.canceled, reported.sent], [['email'], [], []])
   const failed = await scene.notification(transactionId)
   assert.deepEqual(statuses(failed), ['failed'])
   const reply = await app.call('POST', `/v1/notifications/${failed._id}/redrive`)
@@ -285,12 +285,12 @@ test('an event retracted while its e-mail is on its way counts it as perhaps sen
   await mail.account('one')
   const name = await person()
   const transactionId = fresh('transaction')
-  let told: Json
+  let reported: Json
   mail.meanwhile = async () => {
-    told = await scene.expect(200, 'POST', `/v1/events/${transactionId}/retract`)
+    reported = await scene.expect(200, 'POST', `/v1/events/${transactionId}/retract`)
   }
   await scene.trigger(await scene.workflow([email('Wrong')]), name, { transactionId })
   await scene.work()
-  assert.deepEqual([told.state, told.sent], ['completed', { email: 1 }])
+  assert.deepEqual([reported.state, reported.sent], ['completed', { email: 1 }])
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed'])
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 const hourMs = 3_600_000
@@ -56,7 +56,7 @@ test('outside the hours e-mail is skipped and the feed is not; within them both 
   await prefer(sleeper, opensIn(3))
   const asleep = await scene.run(workflow, sleeper)
   assert.deepEqual(statuses(asleep), ['skipped', 'completed'])
-  assert.deepEqual(told(asleep.jobs[0]).at(-1), [
+  assert.deepEqual(reported(asleep.jobs[0]).at(-1), [
     "The step was skipped as it fell outside the subscriber's schedule",
     'Success',
   ])
@@ -74,7 +74,7 @@ test('the hours are those of the subscriber’s zone', async () => {
   assert.deepEqual(statuses(await scene.run(workflow, tokyo)), ['skipped'])
 })
 
-test('a critical workflow is reported at any hour', async () => {
+test('a critical workflow notifies at any hour', async () => {
   const workflow = await scene.workflow([email()], { critical: true })
   const sleeper = await person()
   await prefer(sleeper, opensIn(3, { outside: 'bundle' }))
@@ -108,7 +108,7 @@ test('hold: each message waits for the hours and is sent by itself', async () =>
     const mail = (await scene.messages(transactionId)).find((message) => message.channel === 'email')
     assert.equal(mail.subject, `Order ${index + 1}`)
     assert.deepEqual(
-      told(run.jobs[0]).filter(([words]) => words === 'What was held back is sent now'),
+      reported(run.jobs[0]).filter(([words]) => words === 'What was held back is sent now'),
       [['What was held back is sent now', 'Success']],
     )
   }
@@ -153,7 +153,7 @@ for (const [name, step, waits] of [
     const run = await scene.notification(transactionId)
     assert.deepEqual(statuses(run), ['completed', 'completed'])
     assert.equal(run.jobs[0].scheduleExtensionsCount, 3)
-    const words = told(run.jobs[0])
+    const words = reported(run.jobs[0])
     const extended = words.filter(([detail]) => detail.startsWith('Step was extended'))
     assert.equal(extended.length, 3)
     assert.deepEqual(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -36,7 +36,7 @@ test('a provider’s yes ends the job, and the details report who sent it', asyn
   const notification = await scene.run(workflow, person, { payload: { id: 7 } })
   assert.deepEqual(statuses(notification), ['completed', 'completed'])
   const [job] = notification.jobs
-  assert.deepEqual(told(job), [
+  assert.deepEqual(reported(job), [
     ['Step queued', 'Pending'],
     ['SendGrid provider was selected', 'Pending'],
     ['Message created', 'Pending'],

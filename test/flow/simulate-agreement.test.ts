@@ -182,8 +182,8 @@ async function realRuns(transactionId: string): Promise<Map<string, Json[]>> {
   const { sealer } = app.world
   const messages = rows.map((row: Json) => withWholeEnvelope(sealer, { ...event, id: event.environment_id }, row))
   const said = grouped(messages, ({ job_id: jobId }) => jobId)
-  const told = jobs.map((job) => ({ ...job, messages: said.get(job.id) ?? [] }))
-  return grouped(told, ({ subscriber_id: subscriberId }) => subscriberId)
+  const reported = jobs.map((job) => ({ ...job, messages: said.get(job.id) ?? [] }))
+  return grouped(reported, ({ subscriber_id: subscriberId }) => subscriberId)
 }
 
 function differences({ workflow, simulation }: Compared, real: ReadonlyMap<string, Json[]>): string[] {

@@ -1,4 +1,4 @@
-// What simulating costs the database: the same few reads however many are reported, no transaction, no lock and no
+// What simulating costs the database: the same few reads however many are notified, no transaction, no lock and no
 // write.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

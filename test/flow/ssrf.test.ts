@@ -30,7 +30,7 @@ after(async () => {
   await new Promise((resolve) => inside.close(resolve))
 })
 
-/** The guard as the service has it, with names that resolve as told. */
+/** The guard as the service has it, with names that resolve as given. */
 function reachBy(resolve: ResolveName, allow = ''): void {
   const fetch = createOutboundFetch({ allow: outboundAllow(allow), resolve })
   app.world.onFetch = (request, options) => fetch(request, options)

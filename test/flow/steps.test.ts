@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { condition, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -35,7 +35,7 @@ test('an in-app step writes a message to the feed', async () => {
   assert.equal(item.cta.data.url, 'https://example.com/7')
   assert.deepEqual([item.read, item.seen, item.status], [false, false, 'sent'])
   assert.deepEqual((await scene.message(notification.transactionId)).deliveredAt, [app.world.now().toISOString()])
-  assert.deepEqual(told(notification.jobs[0]), [
+  assert.deepEqual(reported(notification.jobs[0]), [
     ['Step queued', 'Pending'],
     ['Message created', 'Pending'],
     ['Message sent', 'Success'],
@@ -46,7 +46,7 @@ test('an e-mail without a real provider is captured: rendered, kept, and reporte
   const workflow = await scene.workflow([email('Order {{ payload.id }}')])
   const person = newSubscriber()
   const { jobs, transactionId } = await scene.run(workflow, person, { payload: { id: 7 } })
-  assert.deepEqual(told(jobs[0]).slice(0, 1), [['Step queued', 'Pending']])
+  assert.deepEqual(reported(jobs[0]).slice(0, 1), [['Step queued', 'Pending']])
   const [, selected, created, sent] = jobs[0].executionDetails
   assert.match(selected.detail, / provider was selected$/)
   assert.deepEqual([selected.status, selected.providerId], ['Pending', 'platform-email'])
@@ -72,7 +72,7 @@ test('a step whose conditions do not hold is skipped, and the detail shows what 
   const person = newSubscriber()
   const notification = await scene.run(workflow, person, { payload: { plan: 'silver' } })
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
-  assert.deepEqual(told(notification.jobs[0]), [
+  assert.deepEqual(reported(notification.jobs[0]), [
     ['Step queued', 'Pending'],
     ['Step was skipped based on steps conditions', 'Success'],
   ])
@@ -100,7 +100,7 @@ test('a condition whose value cannot be rendered fails its step only', async () 
   const workflow = await scene.workflow([inApp('Never', { filters: [condition(endless)] }), inApp('After')])
   const notification = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold' } })
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
-  assert.deepEqual(told(notification.jobs[0])[1], ['Processing step filter failed', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0])[1], ['Processing step filter failed', 'Failed'])
 })
 
 test('the first active variant whose conditions hold says what the step says', async () => {
@@ -119,8 +119,8 @@ test('the first active variant whose conditions hold says what the step says', a
   const plain = await scene.run(workflow, other, { payload: { plan: 'silver' } })
   assert.deepEqual(await scene.texts(gold.subscriberId), ['Gold'])
   assert.deepEqual(await scene.texts(other.subscriberId), ['Own'])
-  assert.deepEqual(told(jobs[0])[1], ['Variant was chosen by the provided condition criteria', 'Pending'])
-  assert.deepEqual(told(plain.jobs[0])[1], ['Message created', 'Pending'])
+  assert.deepEqual(reported(jobs[0])[1], ['Variant was chosen by the provided condition criteria', 'Pending'])
+  assert.deepEqual(reported(plain.jobs[0])[1], ['Message created', 'Pending'])
 })
 
 test('a variant whose condition cannot be rendered fails its step only, at once', async () => {
@@ -128,14 +128,14 @@ test('a variant whose condition cannot be rendered fails its step only, at once'
   const workflow = await scene.workflow([inApp('Own', { variants }), inApp('After')])
   const notification = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold' } })
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), ['Processing step filter failed', 'Failed'])
+  assert.deepEqual(reported(notification.jobs[0]).at(-1), ['Processing step filter failed', 'Failed'])
 })
 
 test('a channel that the workflow has switched off is skipped', async () => {
   const workflow = await scene.workflow([inApp('Hello'), email('Hello')], { preferenceSettings: { in_app: false } })
   const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
-  assert.deepEqual(told(notification.jobs[0])[1], ['Step filtered by workflow preferences', 'Success'])
+  assert.deepEqual(reported(notification.jobs[0])[1], ['Step filtered by workflow preferences', 'Success'])
 })
 
 test('a template that cannot be rendered fails its step and says which field; the others continue', async () => {
@@ -144,7 +144,7 @@ test('a template that cannot be rendered fails its step and says which field; th
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['failed', 'failed', 'completed'])
   for (const job of notification.jobs.slice(0, 2)) {
-    assert.deepEqual(told(job)[1], ['Message content could not be generated', 'Failed'])
+    assert.deepEqual(reported(job)[1], ['Message content could not be generated', 'Failed'])
     assert.equal(job.executionDetails[1].source, 'Payload')
   }
   assert.equal(rawOf(notification.jobs[0], 'Message content could not be generated').field, 'template.content')
@@ -158,7 +158,7 @@ test('a step that stops on failure cancels what comes after it', async () => {
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['failed', 'canceled', 'canceled'])
   for (const job of notification.jobs.slice(1)) {
-    assert.deepEqual(told(job), [['Step was canceled because a previous step failed', 'Failed']])
+    assert.deepEqual(reported(job), [['Step was canceled because a previous step failed', 'Failed']])
   }
   assert.deepEqual(await scene.texts(person.subscriberId), [])
   const { state, counts } = await scene.progress(notification.transactionId)
@@ -179,7 +179,7 @@ test('an e-mail to someone without an address is skipped, and a message warns of
   const workflow = await scene.workflow([email('Order {{ payload.id }}'), inApp('After')])
   const notification = await scene.run(workflow, fresh('without-address'), { payload: { id: 7 } })
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
-  assert.deepEqual(told(notification.jobs[0]), [
+  assert.deepEqual(reported(notification.jobs[0]), [
     ['Step queued', 'Pending'],
     ['Message created', 'Pending'],
     ['Subscriber missing email address', 'Failed'],

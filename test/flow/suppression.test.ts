@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -32,7 +32,7 @@ async function list(address: string, reason: string, channel = 'email'): Promise
   return reply.body.createdAt
 }
 
-const lastBody = (): Json => JSON.parse(mail.asked.at(-1)?.body ?? assert.fail('nobody was asked'))
+const lastBody = (): Json => JSON.parse(mail.asked.at(-1)?.body ?? assert.fail('no one was asked'))
 
 test('a suppressed address is sent nothing: the step is skipped, the message says why, the next step runs', async () => {
   const person = newSubscriber()
@@ -42,7 +42,7 @@ test('a suppressed address is sent nothing: the step is skipped, the message say
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
   assert.deepEqual(mail.asked, [])
   const [job] = notification.jobs
-  assert.deepEqual(told(job).slice(-2), [
+  assert.deepEqual(reported(job).slice(-2), [
     ['Message created', 'Pending'],
     [noticed, 'Warning'],
   ])
@@ -74,7 +74,7 @@ test('of several recipients only the suppressed are left out', async () => {
   const [recipients] = lastBody().personalizations
   assert.deepEqual([recipients.to, recipients.cc, recipients.bcc], [[{ email: other }], undefined, [{ email: blind }]])
   const [job] = notification.jobs
-  assert.ok(told(job).some(([words, status]) => words === partly && status === 'Warning'))
+  assert.ok(reported(job).some(([words, status]) => words === partly && status === 'Warning'))
   assert.deepEqual(
     rawOf(job, partly).addresses.map((one: Json) => [one.address, one.reason]),
     [
@@ -106,9 +106,9 @@ test('recipients that an event names for one provider are on no other footing', 
   assert.deepEqual(lastBody().personalizations, [
     { to: [{ email: person.email }, { email: to }], cc: [{ email: cc }], bcc: [{ email: bcc }] },
   ])
-  const told = rawOf(notification.jobs[0], partly).addresses
+  const reported = rawOf(notification.jobs[0], partly).addresses
   assert.deepEqual(
-    told.map((one: Json) => one.address),
+    reported.map((one: Json) => one.address),
     listed,
   )
 })
@@ -130,7 +130,7 @@ test('where the subscriber is suppressed and the one provider’s recipient is n
   const notification = await scene.run(workflow, person, { overrides: { sendgrid: { toRecipient } } })
   assert.deepEqual(statuses(notification), ['completed'])
   assert.deepEqual(mail.asked.at(-1)?.to, [toRecipient])
-  assert.ok(told(notification.jobs[0]).every(([words]) => words !== partly))
+  assert.ok(reported(notification.jobs[0]).every(([words]) => words !== partly))
   assert.equal(notification.jobs[0].messages[0].email, toRecipient)
 })
 

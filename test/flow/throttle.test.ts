@@ -7,7 +7,7 @@ import { askThrottles } from '../../src/store/events/throttle-windows.ts'
 import { listEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -31,11 +31,11 @@ test('one run a window continues, and the others end with all that follows', asy
   const first = await scene.run(workflow, person, { payload: { n: 1 } })
   const until = later(hourMs)
   assert.deepEqual(statuses(first), ['completed', 'completed', 'completed', 'completed'])
-  assert.deepEqual(told(first.jobs[1]).at(-1), ['Throttle let the step through', 'Success'])
+  assert.deepEqual(reported(first.jobs[1]).at(-1), ['Throttle let the step through', 'Success'])
   const second = await scene.run(workflow, person, { payload: { n: 2 } })
   assert.deepEqual(statuses(second), ['completed', 'skipped', 'skipped', 'skipped'])
   for (const job of second.jobs.slice(1)) {
-    assert.deepEqual(told(job).at(-1), ['Throttle limit exceeded for the given window', 'Success'])
+    assert.deepEqual(reported(job).at(-1), ['Throttle limit exceeded for the given window', 'Success'])
     const raw = rawOf(job, 'Throttle limit exceeded for the given window')
     assert.deepEqual(raw, { executionCount: 1, threshold: 1, throttledUntil: until })
   }
@@ -88,7 +88,7 @@ test('a dynamic window ends when the payload of the run that opened it says', as
   assert.equal(statuses(await run({ amount: 1, unit: 'minutes' }))[0], 'completed')
   const past = await run(later(-hourMs))
   assert.deepEqual(statuses(past), ['failed', 'canceled'])
-  assert.deepEqual(told(past.jobs[0]).at(-1), ['Throttle window date is in the past', 'Failed'])
+  assert.deepEqual(reported(past.jobs[0]).at(-1), ['Throttle window date is in the past', 'Failed'])
 })
 
 test('a throttle that can never run is refused when it is saved', async () => {
@@ -135,7 +135,7 @@ test('two nodes that ask at once are counted one after the other', async () => {
   })
   await assert.rejects(rolledBack, /lost/)
   const after = await db.transaction((tx) => askThrottles(tx, environment, [{ ...ask, count: 1 }], ask.until))
-  assert.equal(after[0]?.asked, 1, 'a window that is over counts anew')
+  assert.equal(after[0]?.asked, 1, 'a window that is over counts from the start')
 })
 
 test('windows that are over are swept, open ones are not', async () => {

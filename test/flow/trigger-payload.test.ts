@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, reported } from '../support/flow-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -156,12 +156,12 @@ test('several events of a call change their tenants, each what it gives; the las
     results.map((result) => result.status),
     ['processed', 'processed', 'processed', 'processed', 'no_tenant_found', 'processed'],
   )
-  const told = async (identifier: string) => {
+  const reported = async (identifier: string) => {
     const { name, data } = await scene.expect(200, 'GET', `/v1/tenants/${identifier}`)
     return [name, data]
   }
-  assert.deepEqual(await told(one), ['New', { plan: 'paid' }])
-  assert.deepEqual(await told(other), ['Last', { plan: 'free' }])
+  assert.deepEqual(await reported(one), ['New', { plan: 'paid' }])
+  assert.deepEqual(await reported(other), ['Last', { plan: 'free' }])
   await scene.expect(404, 'GET', `/v1/tenants/${gone}`)
 })
 
@@ -169,7 +169,7 @@ test('the job of an event with a tenant says so', async () => {
   const identifier = fresh('tenant')
   await scene.expect(201, 'POST', '/v1/tenants', { identifier, name: 'Tenant' })
   const { jobs } = await scene.run(hello, fresh('person'), { tenant: identifier })
-  assert.deepEqual(told(jobs[0]), [
+  assert.deepEqual(reported(jobs[0]), [
     ['Step queued', 'Pending'],
     ['Tenant context selected', 'Pending'],
     ['Message created', 'Pending'],
@@ -209,6 +209,6 @@ test('the severity is the workflow’s, and the event’s where it says one', as
   const severe = await scene.run(workflow, fresh('person'), { overrides: { severity: 'high' } })
   const unknown = await scene.run(workflow, fresh('person'), { overrides: { severity: 'huge' } })
   assert.deepEqual([usual.severity, severe.severity, unknown.severity], ['medium', 'high', 'medium'])
-  assert.deepEqual(told(severe.jobs[0])[1], ['Severity for the message was overridden', 'Pending'])
-  assert.deepEqual(told(usual.jobs[0])[1], ['Message created', 'Pending'])
+  assert.deepEqual(reported(severe.jobs[0])[1], ['Severity for the message was overridden', 'Pending'])
+  assert.deepEqual(reported(usual.jobs[0])[1], ['Message created', 'Pending'])
 })

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => app.close())
 
-test('an unknown subscriber is made, and reported', async () => {
+test('an unknown subscriber is created, and notified', async () => {
   const person = fresh('person')
   await scene.run(hello, person)
   assert.equal((await scene.subscriber(person)).subscriberId, person)
@@ -48,7 +48,7 @@ test('channels given with a subscriber are stored, and an entry no one knows is 
   ]
   const transactionId = await scene.trigger(hello, [
     { subscriberId: good, channels: entry('our-slack') },
-    { subscriberId: bad, channels: entry('nobody-knows-it') },
+    { subscriberId: bad, channels: entry('no-such-name') },
   ])
   await scene.work()
   const [channel] = (await scene.subscriber(good)).channels
@@ -194,7 +194,7 @@ test('those excluded from any topic are left out of all, but not where they are 
   assert.deepEqual(await scene.recipients(transactionId), [kept, named].sort())
 })
 
-test('whoever did it is left out of topics, but reported where they are named', async () => {
+test('whoever did it is left out of topics, but notified where they are named', async () => {
   const [actor, other] = [fresh('actor'), fresh('p')]
   await scene.subscribers(actor, other)
   const key = fresh('topic')
@@ -221,11 +221,11 @@ test('a topic no one knows is a warning; an event that reaches no one is found b
   const person = fresh('person')
   const empty = fresh('empty')
   await scene.topic(empty, [])
-  const mixed = await scene.trigger(hello, [person, { type: 'Topic', topicKey: 'nobody-knows-it' }])
-  const unknownTopic = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'nobody-knows-it' }])
+  const mixed = await scene.trigger(hello, [person, { type: 'Topic', topicKey: 'no-such-name' }])
+  const unknownTopic = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'no-such-name' }])
   const emptied = await scene.trigger(hello, { type: 'Topic', topicKey: empty })
   await scene.work()
-  assert.deepEqual((await scene.progress(mixed)).warnings, ['Topic nobody-knows-it was not found'])
+  assert.deepEqual((await scene.progress(mixed)).warnings, ['Topic no-such-name was not found'])
   assert.equal((await scene.feed(person)).length, 1)
   for (const transactionId of [unknownTopic, emptied]) {
     const { state, counts } = await scene.progress(transactionId)
@@ -233,7 +233,7 @@ test('a topic no one knows is a warning; an event that reaches no one is found b
   }
 })
 
-test('more than a hundred recipients are expanded by the worker, written and reported as well', async () => {
+test('more than a hundred recipients are expanded by the worker, written and notified as well', async () => {
   const people = Array.from({ length: 150 }, () => ({ subscriberId: fresh('crowd'), firstName: 'Crowd' }))
   const transactionId = await scene.trigger(hello, [...people, people[0], people[1]?.subscriberId])
   const before = await scene.progress(transactionId)

@@ -240,9 +240,9 @@ test('an error answer is not kept: the same key may carry the fixed event', asyn
   const key = fresh('key')
   const bad = await scene.single({ ...event(person, undefined), name: 'nobody-knows-it' }, keyed(key))
   assert.equal(bad.status, 422)
-  const mended = await scene.single(event(person, undefined), keyed(key))
-  assert.equal(mended.status, 201, mended.text)
-  assert.equal(mended.headers['idempotency-replay'], undefined)
+  const retried = await scene.single(event(person, undefined), keyed(key))
+  assert.equal(retried.status, 201, retried.text)
+  assert.equal(retried.headers['idempotency-replay'], undefined)
 })
 
 test('concurrent single calls each get their own answer', async () => {

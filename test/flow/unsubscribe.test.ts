@@ -41,7 +41,7 @@ const withLink = {
   },
 }
 
-const sent = (): Json => JSON.parse(mail.asked.at(-1)?.body ?? assert.fail('nobody was asked'))
+const sent = (): Json => JSON.parse(mail.asked.at(-1)?.body ?? assert.fail('no one was asked'))
 const htmlOf = (body: Json): string => body.content.find((one: Json) => one.type === 'text/html').value
 const unsubscribeHeaders = (body: Json): string[] =>
   Object.keys(body.headers ?? {}).filter((name) => /unsubscribe/i.test(name))

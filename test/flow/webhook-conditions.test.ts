@@ -6,7 +6,7 @@ import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundOptions } from '../../src/world/world.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -103,7 +103,7 @@ test('a service that fails is asked again later, three times in all, and what it
   const workflow = await scene.workflow([inApp('Hello', { filters: [group([webhook()])] })])
   const begun = await run(workflow)
   assert.deepEqual([statuses(begun), asked.length], [['queued'], 1])
-  assert.deepEqual(told(begun.jobs[0]).at(-1), [retried, 'Pending'])
+  assert.deepEqual(reported(begun.jobs[0]).at(-1), [retried, 'Pending'])
   const detail = begun.jobs[0].executionDetails.at(-1)
   assert.deepEqual([detail.source, detail.isRetry], ['Webhook', true])
   assert.equal(JSON.parse(detail.raw).message, 'rules.example.com answered 503')
@@ -123,7 +123,7 @@ test('after the last try the step fails, and the next one runs', async () => {
   await scene.advance(10_000, 1_000)
   const ended = await scene.notification(transactionId)
   assert.deepEqual([statuses(ended), asked.length], [['failed', 'completed'], 3])
-  const details = told(ended.jobs[0]).map(([detail]) => detail)
+  const details = reported(ended.jobs[0]).map(([detail]) => detail)
   assert.deepEqual(details.slice(1), [retried, retried, failed])
   assert.equal(ended.jobs[0].executionDetails.at(-1).source, 'Webhook')
 })

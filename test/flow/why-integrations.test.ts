@@ -30,9 +30,9 @@ async function notified(more: object = {}, steps: readonly object[] = [email('He
 
 /** What is said of each account, by the name it has here. */
 async function verdicts(notification: Json, ...names: string[]): Promise<Record<string, string | undefined>> {
-  const told: Json[] = (await whyOf(scene, notification)).steps[0].integrations
-  for (const { sentence } of told) assert.match(sentence, /^[A-Z].*\.$/)
-  const byIdentifier = new Map(told.map(({ identifier, verdict }) => [identifier, verdict]))
+  const reported: Json[] = (await whyOf(scene, notification)).steps[0].integrations
+  for (const { sentence } of reported) assert.match(sentence, /^[A-Z].*\.$/)
+  const byIdentifier = new Map(reported.map(({ identifier, verdict }) => [identifier, verdict]))
   return Object.fromEntries(names.map((name) => [name, byIdentifier.get(mail.identifier(name))]))
 }
 
@@ -43,16 +43,16 @@ test('the primary one was chosen, the others are not primary, switched off or of
   const id = await mail.account('main')
   await scene.expect(200, 'POST', `/v1/integrations/${id}/set-primary`)
   const expected = { main: 'chosen', other: 'notPrimary', off: 'inactive', tin: 'conditionsNotMet' }
-  const told = await verdicts(await notified(), 'main', 'other', 'off', 'tin')
-  assert.deepEqual(told, expected)
+  const reported = await verdicts(await notified(), 'main', 'other', 'off', 'tin')
+  assert.deepEqual(reported, expected)
 })
 
 test('one whose conditions fit goes before all others, and the older of two such', async () => {
   await mail.account('plain')
   await mail.account('gold', onPlan('gold'))
   await mail.account('newer', onPlan('gold'))
-  const told = await verdicts(await notified(), 'gold', 'plain', 'newer')
-  assert.deepEqual(told, { gold: 'chosen', plain: 'conditionsOfAnother', newer: 'anotherFirst' })
+  const reported = await verdicts(await notified(), 'gold', 'plain', 'newer')
+  assert.deepEqual(reported, { gold: 'chosen', plain: 'conditionsOfAnother', newer: 'anotherFirst' })
 })
 
 test('one that could not send it is reported as tried, and the one that took over as chosen', async () => {
@@ -67,8 +67,8 @@ test('an event that asks for one passes over the others; where that one is off, 
   await mail.account('asked')
   await mail.account('off', { active: false })
   const asking = (name: string) => ({ overrides: { email: { integrationIdentifier: mail.identifier(name) } } })
-  const told = await verdicts(await notified(asking('asked')), 'asked', 'first')
-  assert.deepEqual(told, { asked: 'chosen', first: 'anotherWished' })
+  const reported = await verdicts(await notified(asking('asked')), 'asked', 'first')
+  assert.deepEqual(reported, { asked: 'chosen', first: 'anotherWished' })
   const none = await verdicts(await notified(asking('off')), 'off', 'first')
   assert.deepEqual(none, { off: 'inactive', first: 'anotherWished' })
 })
@@ -80,8 +80,8 @@ test('what was made or changed later is not judged by what it is now', async () 
   app.world.advance(1_000)
   await mail.account('late')
   await scene.expect(200, 'PUT', `/v1/integrations/${id}`, { name: 'Other' })
-  const told = await verdicts(notification, 'main', 'moved', 'late')
-  assert.deepEqual(told, { main: 'chosen', moved: 'changedSince', late: 'madeLater' })
+  const reported = await verdicts(notification, 'main', 'moved', 'late')
+  assert.deepEqual(reported, { main: 'chosen', moved: 'changedSince', late: 'madeLater' })
 })
 
 test('where the chosen one was changed since, no one guesses why the others were passed over', async () => {
@@ -91,8 +91,8 @@ test('where the chosen one was changed since, no one guesses why the others were
   const notification = await notified()
   app.world.advance(1_000)
   await scene.expect(200, 'PUT', `/v1/integrations/${id}`, { name: 'Other' })
-  const told = await verdicts(notification, 'main', 'other', 'tin')
-  assert.deepEqual(told, { main: 'chosen', other: 'unclear', tin: 'unclear' })
+  const reported = await verdicts(notification, 'main', 'other', 'tin')
+  assert.deepEqual(reported, { main: 'chosen', other: 'unclear', tin: 'unclear' })
 })
 
 test('where no one was chosen, the conditions of each did not fit', async () => {
@@ -109,9 +109,12 @@ test('where no one was chosen, the conditions of each did not fit', async () => 
 
 test('if no integration was looked for, none is listed', async () => {
   await mail.account('main')
-  const told = await whyOf(scene, await notified({}, [inApp('Bell'), email('Hello', { filters: [condition('tin')] })]))
+  const reported = await whyOf(
+    scene,
+    await notified({}, [inApp('Bell'), email('Hello', { filters: [condition('tin')] })]),
+  )
   assert.deepEqual(
-    told.steps.map(({ integrations }: Json) => integrations),
+    reported.steps.map(({ integrations }: Json) => integrations),
     [undefined, undefined],
   )
 })
@@ -123,8 +126,8 @@ test('integrations of another environment are not listed', async () => {
     sql`select identifier from integrations where environment_id = ${id} and channel = 'email'`,
   )
   assert.ok(elsewhere.length > 0)
-  const told: Json[] = (await whyOf(scene, await notified())).steps[0].integrations
+  const reported: Json[] = (await whyOf(scene, await notified())).steps[0].integrations
   const own = await scene.expect(200, 'GET', '/v1/integrations')
   const known = new Set(own.map(({ identifier }: Json) => identifier))
-  assert.ok(told.every(({ identifier }) => known.has(identifier)))
+  assert.ok(reported.every(({ identifier }) => known.has(identifier)))
 })

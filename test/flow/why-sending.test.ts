@@ -33,20 +33,20 @@ const ran = async (steps: readonly object[], to: unknown = newSubscriber(), more
 
 test('a message that was taken names its provider and what that calls it', async () => {
   await mail.account('good')
-  const told = await ran([email('Hello')])
-  const data = assertStep(told, 0, {
+  const reported = await ran([email('Hello')])
+  const data = assertStep(reported, 0, {
     status: 'completed',
     says: /^Sent: sendgrid accepted the e-mail with the id good-1\.$/,
     code: 'messageSent',
   })
   assert.deepEqual(data, { id: 'good-1', providerId: 'sendgrid' })
   assert.equal(
-    assertStep(told, 0, { status: 'completed', says: /./, code: 'providerSelected' })['integrationIdentifier'],
+    assertStep(reported, 0, { status: 'completed', says: /./, code: 'providerSelected' })['integrationIdentifier'],
     mail.identifier('good'),
   )
-  const [message] = told.steps[0].messages
+  const [message] = reported.steps[0].messages
   assert.deepEqual([message.channel, message.status, message.providerId], ['email', 'sent', 'sendgrid'])
-  assert.equal(told.summary, 'The subscriber was notified by e-mail.')
+  assert.equal(reported.summary, 'The subscriber was notified by e-mail.')
 })
 
 test('a busy provider is reported with its answer and the time of the next try; then what was tried before', async () => {
@@ -90,8 +90,8 @@ test('a message that is held reports since when its provider is down, and when i
   mail.answers('down', 503)
   const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(600_000, 5_000)
-  const told = await why(notification)
-  assertStep(told, 0, {
+  const reported = await why(notification)
+  assertStep(reported, 0, {
     status: 'running',
     says: /^The e-mail is held: sendgrid has been down since 20.*Z\. The next attempt is at 20.*Z\.$/,
     code: 'providerDown',
@@ -102,9 +102,13 @@ test('when another integration takes over, both are notified', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', 401)
-  const told = await ran([email('Hello')])
-  assertStep(told, 0, { status: 'completed', says: /^Sent: .*Before that, one attempt failed/, code: 'misconfigured' })
-  const chosen = told.steps[0].reasons.filter((one: Json) => one.code === 'providerSelected')
+  const reported = await ran([email('Hello')])
+  assertStep(reported, 0, {
+    status: 'completed',
+    says: /^Sent: .*Before that, one attempt failed/,
+    code: 'misconfigured',
+  })
+  const chosen = reported.steps[0].reasons.filter((one: Json) => one.code === 'providerSelected')
   assert.deepEqual(
     chosen.map(({ data }: Json) => data.integrationIdentifier),
     [mail.identifier('first'), mail.identifier('second')],
@@ -116,10 +120,10 @@ test('a message that was perhaps sent is reported as that', async () => {
   mail.answers('cut', 'cut')
   const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(3_600_000, 600_000)
-  const told = await why(notification)
-  assertStep(told, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
-  assert.ok(told.steps[0].reasons.some(({ code }: Json) => code === 'perhapsSent'))
-  assert.match(told.summary, /not notified\..*unknown whether/)
+  const reported = await why(notification)
+  assertStep(reported, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
+  assert.ok(reported.steps[0].reasons.some(({ code }: Json) => code === 'perhapsSent'))
+  assert.match(reported.summary, /not notified\..*unknown whether/)
 })
 
 test('a suppressed address is reported with its reason, and so is one that was only left out', async () => {
@@ -165,13 +169,13 @@ test('a device that is gone and a failure of all devices are reported', async ()
   const integration = await vendors.firebase('shop')
   const person = await vendors.person({ integration, credentials: { deviceTokens: ['gone'] } })
   vendors.does('gone', deadDevice)
-  const told = await ran([push], person)
-  assertStep(told, 0, {
+  const reported = await ran([push], person)
+  assertStep(reported, 0, {
     status: 'failed',
     says: /fcm rejected the push message because the device is no longer registered/,
     code: 'allPushFailed',
   })
-  assertStep(told, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
+  assertStep(reported, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
   await vendors.clear()
 })
 
@@ -195,16 +199,16 @@ test('a step that was being sent when its event was canceled reports how it ende
   mail.meanwhile = async () => {
     await scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   }
-  const told = await ran([email('Hello'), inApp('After')], newSubscriber(), { transactionId })
-  assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid accepted/ })
-  assertStep(told, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
+  const reported = await ran([email('Hello'), inApp('After')], newSubscriber(), { transactionId })
+  assertStep(reported, 0, { status: 'completed', says: /^Sent: sendgrid accepted/ })
+  assertStep(reported, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
 })
 
 test('an integration that is not there is reported, by name where one was asked for', async () => {
   await mail.account('only')
   const overrides = { email: { integrationIdentifier: 'elsewhere' } }
-  const told = await ran([email('Hello')], newSubscriber(), { overrides })
-  const data = assertStep(told, 0, {
+  const reported = await ran([email('Hello')], newSubscriber(), { overrides })
+  const data = assertStep(reported, 0, {
     status: 'failed',
     says: /requested integration elsewhere does not exist/,
     code: 'noIntegration',
@@ -289,13 +293,13 @@ test('what the provider reports later is reported after what it answered', async
     Description: 'No such mailbox',
   }
   await postmark.reports(report)
-  const told = await why(bad)
-  assertStep(told, 0, {
+  const reported = await why(bad)
+  assertStep(reported, 0, {
     status: 'completed',
     says: /was not delivered or was unwanted: “No such mailbox - \(bounced\)”/,
     code: 'receiptFailed',
   })
-  assert.match(told.summary, /^The subscriber was not notified\./)
-  assert.equal(told.steps[0].messages[0].status, 'error')
+  assert.match(reported.summary, /^The subscriber was not notified\./)
+  assert.equal(reported.steps[0].messages[0].status, 'error')
   await postmark.remove()
 })

@@ -41,33 +41,33 @@ function opensIn(hours: number, outside: string): object {
 }
 
 test('conditions that did not hold are reported with the values that were compared', async () => {
-  const told = await ran([inApp('Gold', { filters: [condition('gold')] }), inApp('All')], fresh('person'), {
+  const reported = await ran([inApp('Gold', { filters: [condition('gold')] }), inApp('All')], fresh('person'), {
     payload: { plan: 'tin' },
   })
-  const data = assertStep(told, 0, {
+  const data = assertStep(reported, 0, {
     status: 'skipped',
     says: /“tin”, expected EQUAL “gold”/,
     code: 'conditionsFailed',
   })
   assert.deepEqual(data['filter'].conditions[0].actual, 'tin')
-  assertStep(told, 1, { status: 'completed', says: /in the subscriber’s feed/, code: 'messageSent' })
+  assertStep(reported, 1, { status: 'completed', says: /in the subscriber’s feed/, code: 'messageSent' })
   assert.match(
-    told.summary,
+    reported.summary,
     /^The subscriber was notified by in-app message\. The step “in-app message” \(in_app\): Skipped/,
   )
 })
 
 test('a rule for skipping is reported by what held', async () => {
   const skip = { '==': [{ var: 'payload.plan' }, 'free'] }
-  const told = await ran([inApp('Paid', { skip })], fresh('person'), { payload: { plan: 'free' } })
-  assertStep(told, 0, { status: 'skipped', says: /skip condition was true: Skip payload.plan was “free”/ })
-  assert.match(told.summary, /^The subscriber was not notified\./)
+  const reported = await ran([inApp('Paid', { skip })], fresh('person'), { payload: { plan: 'free' } })
+  assertStep(reported, 0, { status: 'skipped', says: /skip condition was true: Skip payload.plan was “free”/ })
+  assert.match(reported.summary, /^The subscriber was not notified\./)
 })
 
 test('conditions that cannot be judged, and content that cannot be made, name the field', async () => {
-  const told = await ran([inApp('Never', { filters: [condition(endless)] }), inApp(endless)])
-  assertStep(told, 0, { status: 'failed', says: /conditions could not be evaluated \(/, code: 'conditionsBroken' })
-  assertStep(told, 1, {
+  const reported = await ran([inApp('Never', { filters: [condition(endless)] }), inApp(endless)])
+  assertStep(reported, 0, { status: 'failed', says: /conditions could not be evaluated \(/, code: 'conditionsBroken' })
+  assertStep(reported, 1, {
     status: 'failed',
     says: /content could not be generated \(template.content\)/,
     code: 'contentFailed',
@@ -237,13 +237,13 @@ test('a delay that would end outside the hours reports that it was put off', asy
   const step = delay({ metadata: { type: 'regular', amount: 1, unit: 'minutes', extendToSchedule: true } })
   const notification = await scene.run(await scene.workflow([step]), await person(opensIn(5, 'skip')))
   await scene.advance(minuteMs)
-  const told = await why(notification)
-  const data = assertStep(told, 0, {
+  const reported = await why(notification)
+  const data = assertStep(reported, 0, {
     status: 'delayed',
     says: /would have ended outside.*postponed once/,
     code: 'scheduleExtended',
   })
-  assert.equal(told.steps[0].nextAttemptAt, data['untilDate'])
+  assert.equal(reported.steps[0].nextAttemptAt, data['untilDate'])
 })
 
 test('a delay that was put off too often reports that it continued outside the hours', async () => {
@@ -256,10 +256,10 @@ test('a delay that was put off too often reports that it continued outside the h
     await scene.expect(200, 'PATCH', `/v2/subscribers/${mover}/preferences`, opensIn(4, 'skip'))
     await scene.advance(hourMs, hourMs / 4)
   }
-  const told = await why(notification)
+  const reported = await why(notification)
   const says =
     /^The delay is over\. It continued outside the subscriber’s hours because it had been postponed 3 times\.$/
-  assertStep(told, 0, { status: 'completed', says, code: 'scheduleExtensionsMax' })
+  assertStep(reported, 0, { status: 'completed', says, code: 'scheduleExtensionsMax' })
 })
 
 test('without an in-app integration there is no feed, which is reported', async () => {
@@ -267,8 +267,8 @@ test('without an in-app integration there is no feed, which is reported', async 
   const feed = listed.find((one: Json) => one.channel === 'in_app')
   await scene.expect(200, 'PUT', `/v1/integrations/${feed._id}`, { active: false })
   try {
-    const told = await ran([inApp('Hello')])
-    assertStep(told, 0, {
+    const reported = await ran([inApp('Hello')])
+    assertStep(reported, 0, {
       status: 'failed',
       says: /no active integration to send the in-app message/,
       code: 'noIntegration',
@@ -313,8 +313,8 @@ test('a digest reports its window and how many it gathered; whoever is merged na
 
 test('the first event after a silence reports that it was not gathered', async () => {
   const backoff = { type: 'backoff', amount: 10, unit: 'minutes', backoffAmount: 2, backoffUnit: 'minutes' }
-  const told = await ran([digest({ metadata: backoff }), inApp('Now')])
-  assertStep(told, 0, { status: 'skipped', says: /first event after a quiet period/, code: 'digestSkipped' })
+  const reported = await ran([digest({ metadata: backoff }), inApp('Now')])
+  assertStep(reported, 0, { status: 'skipped', says: /first event after a quiet period/, code: 'digestSkipped' })
 })
 
 test('a cancelled step and one for a deleted subscriber say so', async () => {
@@ -328,17 +328,17 @@ test('a cancelled step and one for a deleted subscriber say so', async () => {
   const left = await scene.run(workflow, gone)
   await scene.expect(200, 'DELETE', `/v2/subscribers/${gone}`)
   await scene.advance(2 * hourMs)
-  const told = await why(left)
+  const reported = await why(left)
   for (const place of [0, 1])
-    assertStep(told, place, { status: 'canceled', says: /subscriber was deleted/, code: 'subscriberGone' })
+    assertStep(reported, place, { status: 'canceled', says: /subscriber was deleted/, code: 'subscriberGone' })
 })
 
 test('a step that waits for a worker says so', async () => {
   const transactionId = await scene.trigger(await scene.workflow([inApp('Soon'), inApp('Then')]), fresh('person'))
-  const told = await why(await scene.notification(transactionId))
-  assertStep(told, 0, { status: 'queued', says: /^It is due and waiting for a worker\.$/ })
-  assertStep(told, 1, { status: 'pending', says: /^Not reached yet: .* is not finished\.$/ })
-  assert.deepEqual([told.steps[0].reasons, 'nextAttemptAt' in told.steps[0]], [[], false])
+  const reported = await why(await scene.notification(transactionId))
+  assertStep(reported, 0, { status: 'queued', says: /^It is due and waiting for a worker\.$/ })
+  assertStep(reported, 1, { status: 'pending', says: /^Not reached yet: .* is not finished\.$/ })
+  assert.deepEqual([reported.steps[0].reasons, 'nextAttemptAt' in reported.steps[0]], [[], false])
   await scene.work()
 })
 

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, rawOf, reported, statuses } from '../support/flow-scene.ts'
 import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -34,7 +34,7 @@ async function run(workflow: string, to: unknown, more: object = {}): Promise<Js
   await scene.work()
   return scene.notification(reply.body.transactionId)
 }
-const last = (job: Json): string => told(job).at(-1)?.[0] ?? ''
+const last = (job: Json): string => reported(job).at(-1)?.[0] ?? ''
 const windows = () => scene.rows(sql`select step_id, event_count, closed_at from digest_windows`)
 
 test('everything that a test makes is marked, from the activity to the message, whatever comes of it', async () => {
@@ -206,7 +206,7 @@ test('a suppressed address is not written to, in a test either', async () => {
 })
 
 test('a service that is asked by conditions of a step that is left out is not asked', async () => {
-  app.world.onFetch = () => assert.fail('somebody was asked')
+  app.world.onFetch = () => assert.fail('someone was asked')
   const webhook = {
     on: 'webhook',
     webhookUrl: 'https://rules.example.com/',

@@ -53,7 +53,7 @@ interface Plan {
   readonly name: string
   readonly identifier: string
   readonly isCritical: boolean
-  /** Whether some of its events may rightly never be reported. */
+  /** Whether some of its events may rightly never be sent. */
   readonly mayDrop: boolean
 }
 
@@ -120,9 +120,9 @@ test('no one is notified outside their hours, no event is lost or sent twice, an
   const random = createRandom(20_260_115)
   const [plans, people] = [await makePlans(), await makePeople()]
   const startMs = app.world.now().getTime()
-  const moments = Array.from({ length: events }, () => startMs + random.integer(yearMs)).sort((a, b) => a - b)
+  const triggeredAtMs = Array.from({ length: events }, () => startMs + random.integer(yearMs)).sort((a, b) => a - b)
   const said: Said[] = []
-  for (const [n, atMs] of moments.entries()) {
+  for (const [n, atMs] of triggeredAtMs.entries()) {
     await liveUntil(atMs)
     const one = { n, plan: random.oneOf(plans), person: random.oneOf(people) }
     await scene.trigger(one.plan.identifier, one.person.subscriberId, { payload: { n } })
@@ -133,7 +133,7 @@ test('no one is notified outside their hours, no event is lost or sent twice, an
 
   const byAddress = new Map(people.map((person) => [`${person.subscriberId}@example.org`, person]))
   const byName = new Map(plans.map((one) => [one.name, one]))
-  const told = new Map<number, number>()
+  const reported = new Map<number, number>()
   for (const { subject, to, body, atMs } of mail.asked) {
     const person = byAddress.get(to[0] ?? '') ?? assert.fail(`a mail to ${to}`)
     const { isCritical } = byName.get(subject) ?? assert.fail(`a mail of ${subject}`)
@@ -141,16 +141,16 @@ test('no one is notified outside their hours, no event is lost or sent twice, an
     const mayHear = isCritical || person.schedule === undefined || isOpen(person.schedule, person.timezone, at)
     assert.ok(mayHear, `${subject} reached ${person.timezone} at ${at.toISOString()}`)
     const mentioned = [...body.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]))
-    for (const n of new Set(mentioned)) told.set(n, (told.get(n) ?? 0) + 1)
+    for (const n of new Set(mentioned)) reported.set(n, (reported.get(n) ?? 0) + 1)
   }
   const throttled = await outcomes(said.filter((one) => one.plan.mayDrop))
   for (const { n, plan: of, person } of said) {
-    const times = told.get(n) ?? 0
-    const what = `event ${n} of ${of.name} for ${person.timezone} was told ${times} times`
+    const times = reported.get(n) ?? 0
+    const what = `event ${n} of ${of.name} for ${person.timezone} was delivered ${times} times`
     assert.ok(of.mayDrop ? times <= 1 : times === 1, what)
   }
-  const dropped = said.filter((one) => one.plan.mayDrop && !told.has(one.n))
-  assert.equal(throttled['skipped'] ?? 0, dropped.length, 'who was not told was throttled')
+  const dropped = said.filter((one) => one.plan.mayDrop && !reported.has(one.n))
+  assert.equal(throttled['skipped'] ?? 0, dropped.length, 'who was not notified was throttled')
   assert.ok(dropped.length > 0, 'the throttle had something to do')
   const all = await outcomes(said)
   const total = Object.values(all).reduce((sum, count) => sum + count, 0)

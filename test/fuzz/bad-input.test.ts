@@ -225,17 +225,17 @@ function attemptOf(random: Random, route: Route): Attempt {
 }
 
 function assertAnswer(attempt: Attempt, reply: TestReply): void {
-  const told = `${JSON.stringify(attempt).slice(0, 2000)} was answered ${reply.status} ${reply.text.slice(0, 500)}`
+  const reported = `${JSON.stringify(attempt).slice(0, 2000)} was answered ${reply.status} ${reply.text.slice(0, 500)}`
   const failed = app.world.logged.find(({ level }) => level === 'error')
-  assert.ok(reply.status < 500, `${told} ${String((failed?.facts as { err?: Error })?.err?.stack)}`)
-  assert.notEqual(reply.status, 401, told)
+  assert.ok(reply.status < 500, `${reported} ${String((failed?.facts as { err?: Error })?.err?.stack)}`)
+  assert.notEqual(reply.status, 401, reported)
   if (reply.status < 400 || attempt.method === 'HEAD') return
-  assert.equal(reply.body?.statusCode, reply.status, told)
-  assert.equal(typeof reply.body.message, 'string', told)
-  assert.equal(typeof reply.body.path, 'string', told)
-  assert.equal(new Date(reply.body.timestamp).toISOString(), reply.body.timestamp, told)
-  assert.doesNotMatch(reply.text, /\\n\s+at |"stack"/, told)
-  if (reply.status === 422) assert.equal(typeof reply.body.errors, 'object', told)
+  assert.equal(reply.body?.statusCode, reply.status, reported)
+  assert.equal(typeof reply.body.message, 'string', reported)
+  assert.equal(typeof reply.body.path, 'string', reported)
+  assert.equal(new Date(reply.body.timestamp).toISOString(), reply.body.timestamp, reported)
+  assert.doesNotMatch(reply.text, /\\n\s+at |"stack"/, reported)
+  if (reply.status === 422) assert.equal(typeof reply.body.errors, 'object', reported)
 }
 
 /** The ids that were made, except of keys: the one we call with must not be revoked. */

@@ -71,7 +71,7 @@ test('many sends share a token for fifty minutes; another key has another', asyn
 test('a token that Apple calls expired is made again and tried once more, but never twice within twenty minutes', async () => {
   const { world, tokens, send } = apple(expired, { status: 200, reason: '' }, expired)
   assert.equal(kindOf(await send()), 'misconfigured')
-  assert.equal(tokens.length, 1, 'a token of this minute is not mended by another')
+  assert.equal(tokens.length, 1, 'a token of this minute is not replaced by another')
   world.advance(21 * minuteMs)
   await send()
   assert.equal(new Set(tokens).size, 1)

@@ -101,8 +101,8 @@ test('the check asks for IO’s own test citizen', async () => {
     [403, 'apiKey'],
     [500, undefined],
   ] as const) {
-    const told = await appio.check?.(io({ status }).world, account)
-    assert.equal(told?.kind === 'bad' ? told.field : told?.kind, result, String(status))
+    const reported = await appio.check?.(io({ status }).world, account)
+    assert.equal(reported?.kind === 'bad' ? reported.field : reported?.kind, result, String(status))
   }
   const { world } = io(allowed)
   const keyless = await appio.check?.(world, { AppIOBaseUrl: account.AppIOBaseUrl })

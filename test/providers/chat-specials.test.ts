@@ -90,8 +90,8 @@ test('Stream wants a channel with its type, and to know who posts', async () => 
     const { outcome, asked } = await send(getstream, { channel }, { status: 201 }, stream)
     assert.deepEqual([kindOf(outcome), asked.length], ['refused: bad-recipient', 0], channel)
   }
-  const { user: _user, ...nobody } = stream
-  const { outcome, asked } = await send(getstream, { channel: 'messaging:a' }, { status: 201 }, nobody)
+  const { user: _user, ...withoutUser } = stream
+  const { outcome, asked } = await send(getstream, { channel: 'messaging:a' }, { status: 201 }, withoutUser)
   assert.deepEqual([kindOf(outcome), asked.length], ['misconfigured', 0])
 })
 

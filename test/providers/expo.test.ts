@@ -102,7 +102,7 @@ test('where no one could be asked nothing is known; strange answers never throw'
   }
   const away = createFakeWorld()
   away.onFetch = () => {
-    throw new OutboundError('not-sent', 'nobody is there')
+    throw new OutboundError('not-sent', 'no one is there')
   }
   assert.equal(await expo.polling?.ask(away, ['a'], account), undefined)
 })

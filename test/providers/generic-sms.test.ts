@@ -1,4 +1,4 @@
-// The token of the SMS webhook: asked for once, kept for a while, forgotten when it is refused, and reported to no one.
+// The token of the SMS webhook: asked for once, kept for a while, forgotten when it is refused, and shown to no one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formMistakes } from '../../src/providers/form.ts'

@@ -169,11 +169,11 @@ test('whatever breaks before the request is misconfigured, after it unsure; noth
 
 test('a vendor’s words lose the secret, however it is written, and are bounded and storable', async (t) => {
   const encoded = Buffer.from('top-secret').toString('base64')
-  const told = await answered(t, 400, {}, `top-secret ${encoded} \u0000 ${'x'.repeat(70_000)}`)
-  assert.equal(told.kind, 'refused')
-  assert.doesNotMatch(JSON.stringify(told), /top-secret|\\u0000/)
-  assert.ok(!JSON.stringify(told).includes(encoded))
-  assert.ok(JSON.stringify(told).length < 16 * 1024)
+  const reported = await answered(t, 400, {}, `top-secret ${encoded} \u0000 ${'x'.repeat(70_000)}`)
+  assert.equal(reported.kind, 'refused')
+  assert.doesNotMatch(JSON.stringify(reported), /top-secret|\\u0000/)
+  assert.ok(!JSON.stringify(reported).includes(encoded))
+  assert.ok(JSON.stringify(reported).length < 16 * 1024)
   const long = await answered(t, 200, {}, JSON.stringify({ id: `\u0000${'9'.repeat(5_000)}` }))
   assert.deepEqual(long, { kind: 'sent', providerMessageId: '9'.repeat(1_000) })
 })

@@ -48,10 +48,10 @@ test('the check names no receiver, so that nothing can be sent', async () => {
 test('a gateway that repeats the address reports neither the password nor the key of the callback', async () => {
   const { world } = gateway((url) => ({ status: 400, body: url.slice(url.indexOf('?') + 1) }))
   const outcome = await kannel.send?.(world, smsMessage, account)
-  const told = JSON.stringify(outcome)
-  assert.match(told, /password=\[redacted\]/)
+  const reported = JSON.stringify(outcome)
+  assert.match(reported, /password=\[redacted\]/)
   for (const secret of [account.password, encodeURIComponent(account.password), 'inbound-key-0001']) {
-    assert.equal(told.includes(secret), false, secret)
+    assert.equal(reported.includes(secret), false, secret)
   }
 })
 

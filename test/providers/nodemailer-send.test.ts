@@ -167,7 +167,7 @@ test('a good password is used, a bad one is the account’s fault and stands in 
   assert.doesNotMatch(JSON.stringify(wrong), /hunter2/)
 })
 
-test('TLS is spoken from the start, or as soon as the server offers it, and a unknown caller’s certificate is not trusted', async (t) => {
+test('TLS is spoken from the start, or as soon as the server offers it, and an unknown caller’s certificate is not trusted', async (t) => {
   const certificates = makeCertificates(t)
   const [ca, otherCa, cert, key] = [
     certificates.ca,
@@ -242,8 +242,8 @@ test('an image with an id stands in the HTML, unless it is to be a file', async 
   await send({ port }, { attachments: [image] })
   await send({ port }, { attachments: [{ ...image, disposition: 'attachment' }] })
   await send({ port }, { attachments: [{ ...image, mime: 'application/pdf' }] })
-  const told = mails.map(({ raw }) => /Content-Disposition: (\w+)/.exec(raw)?.[1])
-  assert.deepEqual(told, ['inline', 'attachment', 'attachment'])
+  const reported = mails.map(({ raw }) => /Content-Disposition: (\w+)/.exec(raw)?.[1])
+  assert.deepEqual(reported, ['inline', 'attachment', 'attachment'])
 })
 
 const kindAfter: [string, number, Outcome['kind']][] = [

@@ -74,11 +74,11 @@ test('a call that both versions signed is not good for another report once versi
   const both = { ...headers, ...v3Headers('Ak2Hwjqrw46IS27AlkHuZtj7ok0F26++GrUYXmN9rlE=') }
   const proof = { key: undefined, account: { token }, world: createFakeWorld() } as never
   const wordOf = (given: InboundCall) => plivo.receipts?.signedWord?.(given, proof)
-  const told = { ...call, body: v3Body, headers: both }
-  assert.equal(await believed(told), true)
+  const reported = { ...call, body: v3Body, headers: both }
+  assert.equal(await believed(reported), true)
   const forged = { ...call, headers, body: Buffer.from('Status=failed') }
-  assert.equal(wordOf(told)?.token, wordOf(forged)?.token)
-  assert.notEqual(wordOf(told)?.content, wordOf(forged)?.content)
+  assert.equal(wordOf(reported)?.token, wordOf(forged)?.token)
+  assert.notEqual(wordOf(reported)?.content, wordOf(forged)?.content)
 })
 
 test('a subaccount’s calls are signed by the main account too, whose token the integration may hold', async () => {
@@ -89,15 +89,15 @@ test('a subaccount’s calls are signed by the main account too, whose token the
   assert.equal(await believed({ ...call, headers: { ...nonce, 'x-plivo-signature-v2': `x, ${signature}` } }), true)
 })
 
-const told = { providerMessageId: 'db3ce55a', address: '14155550101' }
+const reported = { providerMessageId: 'db3ce55a', address: '14155550101' }
 const statuses: [string, object][] = [
-  ['queued', { status: 'queued', ...told }],
-  ['sent', { status: 'sent', ...told }],
-  ['delivered', { status: 'delivered', ...told }],
-  ['read', { status: 'delivered', ...told }],
-  ['undelivered', { status: 'failed', ...told, words: 'undelivered (450)' }],
-  ['failed', { status: 'failed', ...told, words: 'failed (450)' }],
-  ['rejected', { status: 'failed', ...told, words: 'rejected (450)' }],
+  ['queued', { status: 'queued', ...reported }],
+  ['sent', { status: 'sent', ...reported }],
+  ['delivered', { status: 'delivered', ...reported }],
+  ['read', { status: 'delivered', ...reported }],
+  ['undelivered', { status: 'failed', ...reported, words: 'undelivered (450)' }],
+  ['failed', { status: 'failed', ...reported, words: 'failed (450)' }],
+  ['rejected', { status: 'failed', ...reported, words: 'rejected (450)' }],
 ]
 for (const [status, expected] of statuses) {
   test(`${status} by a form and by a query`, () => {

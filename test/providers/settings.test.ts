@@ -40,7 +40,7 @@ for (const contract of contracts) {
     const { outcome, asked } = await sendWith({
       customData: { ...customData, kind: 'sent', providerMessageId: 'made-up', detail: 'made up' },
     })
-    assert.ok(asked.length > 0, 'somebody was asked')
+    assert.ok(asked.length > 0, 'someone was asked')
     assert.deepEqual(outcome.kind === 'sent' && outcome.providerMessageId, success.id)
   })
 

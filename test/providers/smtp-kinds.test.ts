@@ -112,7 +112,7 @@ test('a token is used instead of the password, and a bad one is the account’s 
   )
 })
 
-test('a mailbox never speaks in the clear, nor to a unknown caller', async (t) => {
+test('a mailbox never speaks in the clear, nor to an unknown caller', async (t) => {
   const plain = await startMailServer(t, { disabledCommands: ['STARTTLS'] })
   const here = { ...mailbox, host: '127.0.0.1', port: plain.port }
   assert.equal((await outlook365.send?.(createFakeWorld(), email(), here))?.kind, 'misconfigured')

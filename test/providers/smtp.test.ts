@@ -56,17 +56,17 @@ test('a server that never says whether it took the content leaves us unsure at t
 })
 
 test('a server gets every domain in ASCII', async (t) => {
-  const told: string[] = []
+  const reported: string[] = []
   const port = await startScript(t, (line, socket) => {
-    told.push(line)
-    if (!told.includes('DATA') || line === 'DATA' || line === '.') polite(line, socket)
+    reported.push(line)
+    if (!reported.includes('DATA') || line === 'DATA' || line === '.') polite(line, socket)
   })
   const account = { host: '127.0.0.1', port, ignoreTls: true, from: 'hello@bücher.example' }
   const message = email({ to: ['Zoe@BÜCHER.example', 'Yan@Example.org'] })
   const outcome = await nodemailer.send?.(createFakeWorld(), message, account)
   assert.deepEqual(outcome, { kind: 'sent', providerMessageId: `<${message.id}@xn--bcher-kva.example>` })
   assert.deepEqual(
-    told.filter((line) => /^(MAIL|RCPT)/.test(line)),
+    reported.filter((line) => /^(MAIL|RCPT)/.test(line)),
     ['MAIL FROM:<hello@xn--bcher-kva.example>', 'RCPT TO:<Zoe@xn--bcher-kva.example>', 'RCPT TO:<Yan@Example.org>'],
   )
 })

@@ -31,7 +31,7 @@ const names = (stream: OpenStream): string[] => stream.events.map(({ name }) => 
 const received = (stream: OpenStream): string[] =>
   stream.events.filter(({ name }) => name === 'notification_received').map(({ data }) => data.id)
 
-test('a stream begins with where it stands and what is open, and is told of what comes', async () => {
+test('a stream begins with where it stands and what is open, and is notified of what comes', async () => {
   const page = await inboxOf(app, 'ada')
   const stream = await follow(page.token, { origin: 'https://shop.example' })
   assert.equal(stream.status, 200)
@@ -55,7 +55,7 @@ test('a stream begins with where it stands and what is open, and is told of what
   stream.close()
 })
 
-test('marks, snoozes and deletions are told as what they are', async () => {
+test('marks, snoozes and deletions are sent as what they are', async () => {
   const page = await inboxOf(app, 'bea')
   await scene.run(workflow, 'bea')
   const [{ id }] = await page.data(200, 'GET', '/notifications')
@@ -76,7 +76,7 @@ test('marks, snoozes and deletions are told as what they are', async () => {
   stream.close()
 })
 
-test('a stream that goes on after the last id it knows is told everything since, once', async () => {
+test('a stream that goes on after the last id it knows is sent everything since, once', async () => {
   const page = await inboxOf(app, 'cyd')
   const first = await follow(page.token)
   await scene.run(workflow, 'cyd')
@@ -116,7 +116,7 @@ test('a number that is not ours, or too long ago, begins afresh', async () => {
   }
 })
 
-test('sessions with other contexts are told of other messages', async () => {
+test('sessions with other contexts are notified of other messages', async () => {
   const plain = await follow((await inboxOf(app, 'eve')).token)
   const acme = await follow((await inboxOf(app, 'eve', { context: { tenant: 'acme' } })).token)
   for (const stream of [plain, acme]) await stream.next('ready')
@@ -132,7 +132,7 @@ test('sessions with other contexts are told of other messages', async () => {
   }
 })
 
-test('two tabs of one reader and a reader beside them are told apart', async () => {
+test('two tabs of one reader and a reader beside them are kept apart', async () => {
   const page = await inboxOf(app, 'fay')
   const other = await follow((await inboxOf(app, 'gus')).token)
   const tabs = [await follow(page.token), await follow(page.token)]
@@ -182,7 +182,7 @@ test('a session that is revoked or expires ends its stream, and opens no other',
   assert.deepEqual((await late.next('end')).data, { why: 'expired' })
 })
 
-test('one that is told by another node is told as soon, and goes on there where the first one stops', async () => {
+test('one that is notified by another node is notified as soon, and goes on there where the first one stops', async () => {
   const near = await createTestApp({ nodeOf: app, hears: true })
   const nearAddress = await addressOf(near)
   const page = await inboxOf(app, 'kim')
@@ -203,7 +203,7 @@ test('one that is told by another node is told as soon, and goes on there where 
   again.close()
 })
 
-test('what was committed while nobody was told of it is found by looking', async () => {
+test('what was committed while no one was notified of it is found by looking', async () => {
   const page = await inboxOf(app, 'lee')
   const stream = await follow(page.token)
   await stream.next('unseen_count_changed')
@@ -215,7 +215,7 @@ test('what was committed while nobody was told of it is found by looking', async
   stream.close()
 })
 
-test('a message whose statement began before the inbox was opened is told as well', async () => {
+test('a message whose statement began before the inbox was opened is sent as well', async () => {
   const { db } = app.database
   await scene.run(workflow, 'max')
   await inboxOf(app, 'max')
@@ -228,7 +228,7 @@ test('a message whose statement began before the inbox was opened is told as wel
   stream.close()
 })
 
-test('many changes at once are told in order, whatever the number of looks they take', async () => {
+test('many changes at once are sent in order, whatever the number of looks they take', async () => {
   const page = await inboxOf(app, 'ned')
   const stream = await follow(page.token)
   await stream.next('ready')
@@ -365,7 +365,7 @@ test('of more than a reader may have at once, those that come last are ended', a
   await node.close()
 })
 
-test('how many are open is told once, after the last of many missed changes', async () => {
+test('how many are open is sent once, after the last of many missed changes', async () => {
   const page = await inboxOf(app, 'uma')
   for (let round = 0; round < 3; round += 1) {
     await scene.results(Array.from({ length: 70 }, () => ({ name: workflow, to: 'uma' })))
@@ -380,7 +380,7 @@ test('how many are open is told once, after the last of many missed changes', as
   stream.close()
 })
 
-test('one that joins while another catches up is not told again what it has', async () => {
+test('one that joins while another catches up is not sent again what it has', async () => {
   const page = await inboxOf(app, 'vic')
   await scene.results(Array.from({ length: 80 }, () => ({ name: workflow, to: 'vic' })))
   await scene.advance(1_000)

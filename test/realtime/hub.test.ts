@@ -8,6 +8,7 @@ import { createInboxHints } from '../../src/realtime/hints.ts'
 import { createHub } from '../../src/realtime/hub.ts'
 import type { Presence } from '../../src/realtime/presence.ts'
 import { changeInboxes } from '../../src/record/change-inboxes.ts'
+import { markMessages } from '../../src/store/messages/marks.ts'
 import { findEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -67,6 +68,42 @@ test('whoever comes after the stop is ended, and nothing begins for it', async (
   const endings: string[] = []
   hub.add({ ...followerOf({ environment, id }), end: (why) => endings.push(why) })
   assert.deepEqual([endings, begun, hub.size], [['stopping'], 0, 0])
+})
+
+test('messages without a number are searched for soon after an inbox was first opened, once more a minute later, and never again', async () => {
+  const { db } = app.database
+  const scene = new FlowScene(app)
+  const workflow = await scene.workflow([inApp('Hello')])
+  const ages = { young: 1_000, soon: 3_000, later: 70_000, old: 130_000 }
+  const hub = createHub(db, app.world, { hints: createInboxHints(db, 'y') })
+  for (const name of Object.keys(ages)) {
+    await scene.run(workflow, name)
+    const { id, environment } = await subscriberOf(name)
+    const [{ _id: messageId }] = await scene.feed(name)
+    await db.transaction(async (tx) => {
+      await inboxOf(app, name)
+      const counted = new Map()
+      await markMessages(tx, environment, {
+        ...{ ids: [messageId], subscriberId: id, mark: 'read', now: app.world.now(), counted },
+      })
+    })
+    hub.add(followerOf({ environment, id }))
+  }
+  for (const [name, ageMs] of Object.entries(ages)) {
+    const { id } = await subscriberOf(name)
+    const openedAt = new Date(app.world.now().getTime() - ageMs)
+    await scene.rows(sql`update inbox_changes set opened_at = ${openedAt} where subscriber_id = ${id}`)
+  }
+  const numbered = async () => {
+    const rows = await scene.rows(sql`
+      select s.subscriber_id from messages m join subscribers s on s.id = m.subscriber_id
+      where m.change is not null and s.subscriber_id = any(${Object.keys(ages)}) order by 1`)
+    return rows.map((row) => row.subscriber_id)
+  }
+  assert.deepEqual(await numbered(), [])
+  hub.sweep()
+  await hub.stop()
+  assert.deepEqual(await numbered(), ['later', 'soon'])
 })
 
 test('the first connection of a subscriber is reported, and the last one that closes', async () => {

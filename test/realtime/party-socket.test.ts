@@ -41,7 +41,7 @@ function join(token: string, more = ''): { socket: WebSocket; frames: Json[] } {
 
 const received = (frames: readonly Json[]): Json[] => frames.filter(({ event }) => event === 'notification_received')
 
-test('a socket is told events with their data and time, and answers pings', async () => {
+test('a socket is sent events with their data and time, and answers pings', async () => {
   const { socket, frames } = join((await inboxOf(app, 'ada')).token)
   await until(() => frames.length === 2)
   await scene.run(workflow, 'ada')
@@ -53,7 +53,7 @@ test('a socket is told events with their data and time, and answers pings', asyn
   await until(() => frames.includes('pong'))
 })
 
-test('a socket that names the last offset is told what came since', async () => {
+test('a socket that names the last offset is sent what came since', async () => {
   const { token } = await inboxOf(app, 'bea')
   await scene.run(workflow, 'bea')
   await scene.run(workflow, 'bea')

@@ -57,7 +57,7 @@ function join(token: string, at = address, more: object = {}): Page {
 const named = (page: Page, name: string): Page['events'] => page.events.filter((event) => event.name === name)
 const received = (page: Page): string[] => named(page, 'notification_received').map(({ data }) => data.message._id)
 
-test('a page is told of a notification as its client reads it, and of what is open', async () => {
+test('a page is notified of a notification as its client reads it, and of what is open', async () => {
   const inbox = await inboxOf(app, 'ada')
   const page = join(inbox.token)
   await until(() => named(page, 'unread_count_changed').length === 1)
@@ -108,7 +108,7 @@ test('a button has its address where clients look for it, if it is one that a pa
   )
 })
 
-test('a page that loses its connection is told everything that came meanwhile, once', async () => {
+test('a page that loses its connection is sent everything that came meanwhile, once', async () => {
   const page = join((await inboxOf(app, 'cyd')).token)
   await until(() => page.events.length === 2)
   await scene.run(workflow, 'cyd')
@@ -211,7 +211,7 @@ async function closeOf(socket: WebSocket): Promise<number> {
   return Number(code)
 }
 
-test('frames that are too large, too many, binary or broken close the connection, and harm nobody', async () => {
+test('frames that are too large, too many, binary or broken close the connection, and harm no one', async () => {
   const { token } = await inboxOf(app, 'lee')
   const page = join(token)
   await until(() => page.events.length === 2)

@@ -61,11 +61,11 @@ function ofDelivery(delivery: Delivery): string[] {
     const unknown = calls.filter((call) => call.learned === 'unknown').length
     const mayBeOver = haveRetriesRunOut(ledger, job) && calls.some((call) => wasUnknown(ledger, call))
     if (!isMarked || !(unknown > repeatsMax || mayBeOver))
-      mistakes.push(`${name} was never delivered (${job.status}): ${told(delivery)}`)
+      mistakes.push(`${name} was never delivered (${job.status}): ${reported(delivery)}`)
   } else if (!job.codes.includes('leftUnsure') || job.status !== 'skipped' || delivery.messageStatus !== 'warning') {
-    mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${told(delivery)}`)
+    mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${reported(delivery)}`)
   } else if (!mayBeUnknown(delivery)) {
-    mistakes.push(`${name} was given up though nothing about it was unknown: ${told(delivery)}`)
+    mistakes.push(`${name} was given up though nothing about it was unknown: ${reported(delivery)}`)
   }
   return mistakes
 }
@@ -114,7 +114,7 @@ const wasUnknown = (ledger: Ledger, call: ProviderCall): boolean =>
 const mayBeUnknown = ({ calls, ledger }: Delivery): boolean =>
   ledger.interruptions.length > 0 || calls.some((call) => wasUnknown(ledger, call))
 
-const told = ({ job, calls }: Delivery): string =>
+const reported = ({ job, calls }: Delivery): string =>
   `calls ${calls.map((call) => `${call.account}=${call.learned}`).join(' ') || 'none'}; details ${job.codes.join(' ')}`
 
 /** What a provider was asked for is owed by an event that was tried, and not cancelled long before. */

@@ -69,7 +69,7 @@ test('readers see every count once while two nodes fold and others count', async
     while (counting) {
       const atLeast = done
       const seen = await total(other, more)
-      assert.ok(seen >= atLeast && seen <= begun, `${seen} were told of ${atLeast} to ${begun}`)
+      assert.ok(seen >= atLeast && seen <= begun, `${seen} were reported of ${atLeast} to ${begun}`)
       reads += 1
     }
   }

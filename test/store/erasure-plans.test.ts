@@ -14,7 +14,7 @@ import { assertBounded, explain, recordStatements } from '../support/plan.ts'
 import { environmentOf } from '../support/topic-scene.ts'
 
 const people = 2_000
-const toldEach = 20
+const notificationsEach = 20
 
 let app: TestApp
 let environment: Environment
@@ -35,7 +35,7 @@ before(async () => {
   await db.run(sql`
     insert into notifications (environment_id, id, event_id, subscriber_id, version_id)
     select ${environment.id}, gen_random_uuid(), gen_random_uuid(), s.id, gen_random_uuid()
-    from subscribers s cross join generate_series(1, ${toldEach})`)
+    from subscribers s cross join generate_series(1, ${notificationsEach})`)
   await db.run(sql`
     insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane, claims,
                       details, created_at, updated_at)
@@ -69,7 +69,10 @@ test('everyone who has or had an id is found by it, the living and the deleted',
 
 test('a page of someone’s notifications reads no others', async () => {
   const page = { subscriberIds: [person], after: null, limit: 10 }
-  assert.equal((await bounded('page', toldEach, (db) => findNotificationsOf(db, environment, page))).length, 10)
+  assert.equal(
+    (await bounded('page', notificationsEach, (db) => findNotificationsOf(db, environment, page))).length,
+    10,
+  )
 })
 
 test('receipts are found by their id and by whom they are for', async () => {

@@ -87,7 +87,7 @@ test('a node that was taken for dead continues under a new identity and another 
   assert.equal(node.losses(), 1)
   assert.ok((node.heartbeat.identity?.epoch ?? 0) > (before?.epoch ?? 0))
   assert.notEqual(node.heartbeat.leases.key, keyBefore)
-  assert.equal(node.heartbeat.connectedAtMs, scene.nowMs, 'it judges nobody for a while')
+  assert.equal(node.heartbeat.connectedAtMs, scene.nowMs, 'it judges no one for a while')
   assert.ok(node.heartbeat.isFresh())
 })
 

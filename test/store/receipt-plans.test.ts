@@ -47,11 +47,11 @@ after(() => app.close())
 
 async function bounded(what: string, rows: number, run: (tx: RecordingDb) => Promise<unknown>): Promise<void> {
   const recording = recordStatements(app.database.db)
-  const told = await run(recording)
+  const reported = await run(recording)
   assert.ok(recording.statements.length > 0, what)
   for (const statement of recording.statements) {
     const plan = await explain(app.database.db, statement)
-    const message = `${what}: ${JSON.stringify(told)?.slice(0, 200)}\n${statement.text}\n${plan.text}`
+    const message = `${what}: ${JSON.stringify(reported)?.slice(0, 200)}\n${statement.text}\n${plan.text}`
     assert.equal(plan.hasSequentialScan, false, message)
     assert.ok(plan.rowsExamined <= rows, `${plan.rowsExamined} rows: ${message}`)
   }
@@ -64,7 +64,7 @@ test('a report of twenty messages, named by either id, finds and locks them by t
     assert.equal(found.length, 40)
   })
   const unknown = Array.from({ length: 500 }, (_, n) => `nobody-${n}`)
-  await bounded('ids of nobody', 20, (tx) =>
+  await bounded('unknown ids', 20, (tx) =>
     receipts.lockReported(tx, environment, { integrationId, ids: [], providerMessageIds: unknown }),
   )
 })

@@ -9,7 +9,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import { buriedPage } from '../../src/read/operate/buried.ts'
 import { redrivesPage } from '../../src/read/operate/redrives.ts'
 import { findCanceled } from '../../src/store/jobs/cancel.ts'
-import { findFailed, hasRedrivable, lockMendable } from '../../src/store/jobs/redrive.ts'
+import { findFailed, hasRedrivable, lockRedrivable } from '../../src/store/jobs/redrive.ts'
 import { lockMessagesOfJobs } from '../../src/store/messages/redrive.ts'
 import { findRetractableOfEvent, lockRetractable, lockRetractableOfJobs } from '../../src/store/messages/retract.ts'
 import type { TestApp } from '../support/app.ts'
@@ -44,8 +44,8 @@ before(async () => {
         case when n % ${failedEvery}::int = 0 then 'failed' else 'completed' end, 0, 0, '[]', made.at, made.at,
         case when n % ${buriedEvery}::int = 0 then made.at end
       from generate_series(1, ${count}::int) as n
-      cross join lateral (select ${startAt}::timestamptz + n * interval '1 second' as at) as moment
-      cross join lateral (select moment.at, (substr(id_from(moment.at)::text, 1, 13) || '-7' || lpad(to_hex(n % 4096), 3, '0') || '-8000-'
+      cross join lateral (select ${startAt}::timestamptz + n * interval '1 second' as at) as instant
+      cross join lateral (select instant.at, (substr(id_from(instant.at)::text, 1, 13) || '-7' || lpad(to_hex(n % 4096), 3, '0') || '-8000-'
         || lpad(to_hex(n), 12, '0'))::uuid as id) as made`)
     await db.run(sql`
       insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, created_at)
@@ -125,7 +125,7 @@ test('a page of redrives looks at a page of redrives', async () => {
 test('jobs and messages are locked by their keys', async () => {
   const jobs = await failed({})(app.database.db)
   const db = recordStatements(app.database.db)
-  await lockMendable(
+  await lockRedrivable(
     db,
     environment,
     jobs.map((job) => job.jobId),

@@ -120,10 +120,12 @@ test('everything moves to the new key, and then the new key alone starts and the
   await ensureFirstStart(db, both, noKeys)
   await assertReadable(sealed, both)
 
-  const told: string[] = []
-  const total = await reseal(db, both, (what, environment, count) => told.push(`${environment.name}: ${count} ${what}`))
+  const reported: string[] = []
+  const total = await reseal(db, both, (what, environment, count) =>
+    reported.push(`${environment.name}: ${count} ${what}`),
+  )
   assert.equal(total, 2 + 2 + 1 + 7 + 1_100)
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     'Development: 1 signing secrets',
     'Development: 1 audit keys',
     'Development: 1 API keys',

@@ -42,8 +42,8 @@ before(async () => {
       insert into topics (environment_id, id, key, name, created_at, updated_at)
       select ${id}, gen_random_uuid(), 'topic-' || n,
              case when n % 5000 = 7 then 'The needle ' || n else 'Hay number ' || md5(n::text) end,
-             moment, date_trunc('milliseconds', moment + (n % 1000) * interval '1 hour')
-      from (select n, date_trunc('milliseconds', now()) as moment from generate_series(1, ${count}::int) as n) as numbered`)
+             made_at, date_trunc('milliseconds', made_at + (n % 1000) * interval '1 hour')
+      from (select n, date_trunc('milliseconds', now()) as made_at from generate_series(1, ${count}::int) as n) as numbered`)
     await db.run(sql`
       insert into subscribers (environment_id, id, subscriber_id, created_at, updated_at)
       select ${id}, gen_random_uuid(), 'person-' || n, now(), now() from generate_series(1, ${count}::int) as n`)

@@ -80,7 +80,7 @@ export const stepOf = (
 })
 
 /** A detail at a time, in short form. */
-export const told = (at: Date, code: DetailCode, more: Parameters<typeof detail>[2] = {}): StoredDetail =>
+export const reported = (at: Date, code: DetailCode, more: Parameters<typeof detail>[2] = {}): StoredDetail =>
   detail(at, code, more)
 
 export class ActivityScene {
@@ -201,8 +201,8 @@ export class ActivityScene {
     await this.write(async (tx) => {
       for (const [index, row] of rows.entries()) {
         const now = jobs[index]?.at ?? this.app.world.now()
-        const birth = { clock: () => sql`${now}::timestamptz`, lease: null, leaseMs: 0, now }
-        await tx.run(oneStatement(jobInsertions(this.environment, [row], birth)))
+        const insertLease = { clock: () => sql`${now}::timestamptz`, lease: null, leaseMs: 0, now }
+        await tx.run(oneStatement(jobInsertions(this.environment, [row], insertLease)))
       }
     })
     return rows.map((row) => row.id)

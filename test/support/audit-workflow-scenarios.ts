@@ -16,10 +16,10 @@ export const workflowScenarios: Scenarios = {
     call: async (app) => {
       const { _id, name, steps } = await workflow(app)
       const [{ _id: stepId }] = steps
-      const body = { name, description: 'Now told', steps: [{ ...inApp(), _id: stepId }] }
+      const body = { name, description: 'Now described', steps: [{ ...inApp(), _id: stepId }] }
       return { method: 'PUT', path: `/v1/workflows/${_id}`, body }
     },
-    says: changed({ description: '' }, { description: 'Now told' }),
+    says: changed({ description: '' }, { description: 'Now described' }),
   },
   updateWorkflow: {
     kind: 'workflow',

@@ -58,7 +58,7 @@ function make({ name, kind, extensions, signer }: Wanted): Certificate {
       : generateKeyPairSync('rsa', { modulusLength: 2048 })
   const signingKey = signer?.key ?? privateKey
   const algorithm = der(0x30, hex(signingKey.asymmetricKeyType === 'ec' ? ecdsaWithSha256 : rsaWithSha256))
-  const told = der(
+  const reported = der(
     0x30,
     der(0xa0, der(0x02, bytes(2))),
     der(0x02, Buffer.concat([bytes(1), randomBytes(8)])),
@@ -69,9 +69,9 @@ function make({ name, kind, extensions, signer }: Wanted): Certificate {
     publicKey.export({ type: 'spki', format: 'der' }),
     ...(extensions.length === 0 ? [] : [der(0xa3, der(0x30, ...extensions))]),
   )
-  const signature = der(0x03, bytes(0), sign('sha256', told, signingKey))
+  const signature = der(0x03, bytes(0), sign('sha256', reported, signingKey))
   const lines =
-    der(0x30, told, algorithm, signature)
+    der(0x30, reported, algorithm, signature)
       .toString('base64')
       .match(/.{1,64}/g) ?? []
   return {

@@ -270,10 +270,10 @@ async function carriesContent(contract: ProviderContract): Promise<void> {
 
 async function takesPassthrough(contract: ProviderContract): Promise<void> {
   const { provider, success } = contract
-  const wish = { headers: { 'x-posthorn-probe': 'yes' }, query: { probe: 'asked' } }
+  const passthrough = { headers: { 'x-posthorn-probe': 'yes' }, query: { probe: 'asked' } }
   const body = contract.withoutBody === undefined ? { body: { posthornProbe: 'said' } } : {}
   const { outcome, asked } = await send(contract, success.answer, {
-    message: sampleMessage(contract, { passthrough: { ...wish, ...body } }),
+    message: sampleMessage(contract, { passthrough: { ...passthrough, ...body } }),
   })
   assert.equal(outcome.kind, 'sent', JSON.stringify(outcome))
   const last = asked.at(-1)
@@ -294,11 +294,11 @@ async function checks(contract: ProviderContract): Promise<void> {
   for (const [name, answer, expected] of check) {
     const { world } = scriptedWorld(contract, answer)
     const result = await provider.check?.(world, { ...account })
-    const told = result?.kind === 'bad' && result.field !== undefined ? `bad: ${result.field}` : result?.kind
-    assert.equal(told, expected, `${name}: ${JSON.stringify(result)}`)
+    const reported = result?.kind === 'bad' && result.field !== undefined ? `bad: ${result.field}` : result?.kind
+    assert.equal(reported, expected, `${name}: ${JSON.stringify(result)}`)
   }
   const { world } = scriptedWorld({ ...contract, before: () => undefined }, async () => {
-    throw new OutboundError('not-sent', 'nobody is there')
+    throw new OutboundError('not-sent', 'no one is there')
   })
   assert.equal((await provider.check?.(world, { ...account }))?.kind, 'bad', 'a vendor that is away')
 }

@@ -40,8 +40,8 @@ export function tallyOf(answer: Json): Tally {
 const sorted = (tally: Record<string, number>): Tally =>
   Object.fromEntries(Object.entries(tally).sort(([one], [other]) => (one < other ? -1 : 1)))
 
-const minute = (moment: Statement): Statement =>
-  sql`to_char(date_trunc('minute', ${moment}, 'UTC') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"')`
+const minute = (at: Statement): Statement =>
+  sql`to_char(date_trunc('minute', ${at}, 'UTC') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"')`
 
 const versions = sql`
   join workflow_versions v on v.environment_id = t.environment_id and v.id = t.version_id

@@ -19,7 +19,7 @@ export function fresh(name: string): string {
 }
 
 /** `name: "Message sent", status: "Success"` in short. */
-export type Told = readonly [detail: string, status: string]
+export type ReportedDetail = readonly [detail: string, status: string]
 
 export class FlowScene {
   readonly app: TestApp
@@ -164,12 +164,12 @@ export class FlowScene {
 export const statuses = (notification: Json): string[] => notification.jobs.map((job: Json) => job.status)
 
 /** What a job reports, in order. */
-export const told = (job: Json): Told[] =>
+export const reported = (job: Json): ReportedDetail[] =>
   job.executionDetails.map(({ detail, status }: Json) => [detail, status] as const)
 
 export const rawOf = (job: Json, detail: string): Json => {
   const found = job.executionDetails.find((one: Json) => one.detail === detail)
-  return JSON.parse(found?.raw ?? assert.fail(`${detail} is not among ${JSON.stringify(told(job))}`))
+  return JSON.parse(found?.raw ?? assert.fail(`${detail} is not among ${JSON.stringify(reported(job))}`))
 }
 
 /** What a scripted mail provider does: a status, a whole answer, or no answer at all. */

@@ -6,7 +6,10 @@ export function writtenRequest({ method, url, headers, body }: AskedRequest, vol
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
   const lines = Object.entries(headers).map(([name, value]) => `${name.toLowerCase()}: ${value}`)
   const text = [`${method} ${url}`, ...lines, '', laidOut(body, type)].join('\n').trimEnd()
-  return volatile.reduce((told, pattern) => told.replaceAll(new RegExp(pattern, 'g'), '<differs each time>'), text)
+  return volatile.reduce(
+    (reported, pattern) => reported.replaceAll(new RegExp(pattern, 'g'), '<differs each time>'),
+    text,
+  )
 }
 
 function laidOut(body: string, type: string): string {

@@ -56,7 +56,7 @@ export class MessageScene {
     const person = this.people.get(subscriberId) ?? ''
     const event = await this.scene.addEvent(saying.workflow ?? this.workflow, [{ subscriberId: person }], saying.event)
     const [notification] = event.notifications
-    if (notification === undefined) throw new Error('The event told nobody')
+    if (notification === undefined) throw new Error('The event notified no one')
     return this.sayAgain(event, notification, saying)
   }
 

@@ -31,7 +31,7 @@ export interface SceneNode {
   readonly deaths: Deaths
   /** How often it was taken for dead. */
   readonly losses: () => number
-  /** How often it was reported that something is due. */
+  /** How often it was announced that something is due. */
   readonly dues: () => number
 }
 

@@ -26,7 +26,7 @@ export class PersonScene {
     this.flow = new FlowScene(app)
   }
 
-  /** Others are reported of some of it too; their data must stay. */
+  /** Others are notified of some of it too; their data must stay. */
   async live(): Promise<void> {
     const { flow } = this
     const { subscriberId, firstName, lastName, phone, token } = marker

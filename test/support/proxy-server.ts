@@ -14,7 +14,7 @@ export interface StartedProxy {
   readonly port: number
   /** The request lines it got, as `CONNECT 127.0.0.1:443`. */
   readonly asked: string[]
-  /** What it was reported of the caller, in the same order. */
+  /** What it was sent about the caller, in the same order. */
   readonly authorizations: (string | undefined)[]
 }
 

@@ -5,7 +5,7 @@ import type { FlowScene } from './flow-scene.ts'
 import { fresh } from './flow-scene.ts'
 import type { Random } from './random.ts'
 
-/** What the customer's own services answer; the simulation is reported to take the same for granted. */
+/** What the customer's own services answer; the simulation is asked to take the same for granted. */
 export const serviceResult = { flag: 'yes' }
 
 const minuteMs = 60_000

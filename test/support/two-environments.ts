@@ -14,7 +14,7 @@ export interface Furnished {
   readonly madeIds: ReadonlySet<string>
 }
 
-/** Stands in every text that is content, never in an id: no answer to anybody else may hold it. */
+/** Stands in every text that is content, never in an id: no answer to anyone else may hold it. */
 export const contentMark = (prefix: string): string => `${prefix}content`
 
 interface Scene {

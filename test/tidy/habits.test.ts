@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { barrels, consoleUses, defaultExports, leftovers, loneTests, variableReads } from './rules/habits.ts'
 import type { Breach, Sources } from './rules/sources.ts'
-import { readSources, sample, told } from './rules/sources.ts'
+import { readSources, reported, sample } from './rules/sources.ts'
 
 const source = readSources(['src'], ['.ts'])
 const everything = readSources(['src', 'test', 'scripts', 'bench', 'soak', 'fuzz'], ['.ts', '.mjs'])
@@ -79,7 +79,7 @@ const habits: readonly Habit[] = [
 
 for (const { says, breaches, over, refused, allowed } of habits) {
   test(says, () => {
-    assert.deepEqual(told(breaches(over)), [])
+    assert.deepEqual(reported(breaches(over)), [])
   })
 
   test(`${says}: the rule can tell`, () => {

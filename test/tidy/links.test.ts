@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { projectRoot } from '../support/project-root.ts'
 import { linkBreaches } from './rules/links.ts'
-import { readProjectFile, sample, told } from './rules/sources.ts'
+import { readProjectFile, reported, sample } from './rules/sources.ts'
 
 /** What git keeps or would keep: a file that only lies on this machine is no place to link to. */
 function projectFiles(): string[] {
@@ -24,11 +24,11 @@ test('every relative link of a document leads to a file of the project', (t) => 
   const documents = paths.filter((path) => path.endsWith('.md'))
   for (const path of ['README.md', 'ARCHITECTURE.md', 'docs/configuration.md'])
     assert.ok(documents.includes(path), path)
-  assert.deepEqual(told(linkBreaches(new Map(documents.map((path) => [path, readProjectFile(path)])), paths)), [])
+  assert.deepEqual(reported(linkBreaches(new Map(documents.map((path) => [path, readProjectFile(path)])), paths)), [])
 })
 
 const paths = ['README.md', 'LICENSE', 'docs/operating.md', 'docs/a b.md', 'docs/decisions/0001-one.md', 'src/main.ts']
-const judge = (file: string, text: string): string[] => told(linkBreaches(sample({ [file]: text }), paths))
+const judge = (file: string, text: string): string[] => reported(linkBreaches(sample({ [file]: text }), paths))
 
 const refused: Readonly<Record<string, [file: string, text: string, what: string]>> = {
   'a file that is missing': ['README.md', '[a](docs/gone.md)', 'links to docs/gone.md, and there is no docs/gone.md'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Contraction } from './rules/migrations.ts'
 import { contractionBreaches, staleContractions } from './rules/migrations.ts'
-import { readSources, sample, told } from './rules/sources.ts'
+import { readSources, reported, sample } from './rules/sources.ts'
 
 const migrations = readSources(['src/db/migrations'], ['.sql'])
 
@@ -11,7 +11,7 @@ const migrations = readSources(['src/db/migrations'], ['.sql'])
 const allowed: readonly Contraction[] = []
 
 test('a migration takes nothing away that the release before still uses', () => {
-  assert.deepEqual(told(contractionBreaches(migrations, allowed)), [])
+  assert.deepEqual(reported(contractionBreaches(migrations, allowed)), [])
 })
 
 test('every exception is still needed', () => {

@@ -3,21 +3,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOnly } from './rules/code-only.ts'
 import { fileLinesMax, functionLinesMax, functionsOf, longFiles, longFunctions, namelessFiles } from './rules/sizes.ts'
-import { readSources, sample, told } from './rules/sources.ts'
+import { readSources, reported, sample } from './rules/sources.ts'
 
 const sources = readSources(['src', 'test', 'scripts', 'bench', 'soak', 'fuzz'], ['.ts', '.mjs'])
 
 test('files have at most 400 lines', () => {
   assert.ok(sources.size > 50)
-  assert.deepEqual(told(longFiles(sources)), [])
+  assert.deepEqual(reported(longFiles(sources)), [])
 })
 
 test('functions have at most 70 lines', () => {
-  assert.deepEqual(told(longFunctions(sources)), [])
+  assert.deepEqual(reported(longFunctions(sources)), [])
 })
 
 test('line one of every file is a comment that says what it is', () => {
-  assert.deepEqual(told(namelessFiles(sources)), [])
+  assert.deepEqual(reported(namelessFiles(sources)), [])
 })
 
 const lines = (count: number, line = '  work()'): string => `${line}\n`.repeat(count)

@@ -58,7 +58,7 @@ test('a lock that names a place, lacks a hash, brings a script or another licenc
   )
 })
 
-test('npm must not run scripts, nor be told which registry to ask', () => {
+test('npm must not run scripts, nor be given a registry to ask', () => {
   const mistakes = (text: string) => supplyChainMistakes({ lock: { packages: {} }, npmrc: text, exceptions: none, now })
   assert.deepEqual(mistakes(goodNpmrc), [])
   assert.equal(mistakes('').length, 1)

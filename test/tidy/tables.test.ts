@@ -1,7 +1,7 @@
 // One writer a table, and no statement without its environment.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { only, readSources, sample, told } from './rules/sources.ts'
+import { only, readSources, reported, sample } from './rules/sources.ts'
 import { tablesOf } from './rules/statements.ts'
 import type { Exemption } from './rules/tables.ts'
 import { environmentBreaches, staleExemptions, writerBreaches } from './rules/tables.ts'
@@ -78,13 +78,13 @@ const exemptions: readonly Exemption[] = [
 
 test('a table is written in src/store only, and in one file of it', () => {
   assert.ok(tables.has('subscribers') && tables.has('installation'))
-  assert.deepEqual(told(writerBreaches(sources, tables)), [])
+  assert.deepEqual(reported(writerBreaches(sources, tables)), [])
 })
 
 test('every statement on a table of an environment says which environment', () => {
   assert.equal(tables.get('subscribers')?.hasEnvironment, true)
   assert.equal(tables.get('organizations')?.hasEnvironment, false)
-  assert.deepEqual(told(environmentBreaches(roomsWithSql, tables, exemptions)), [])
+  assert.deepEqual(reported(environmentBreaches(roomsWithSql, tables, exemptions)), [])
 })
 
 test('every exemption is still needed', () => {
@@ -177,7 +177,7 @@ const without: Readonly<Record<string, string>> = {
 for (const [name, statement] of Object.entries(without)) {
   test(`the rule refuses ${name} without its environment`, () => {
     const breaches = environmentBreaches(sample({ 'src/store/a.ts': inFunction(statement) }), known, [])
-    assert.deepEqual(told(breaches), ['src/store/a.ts:2 find touches things without its environment'])
+    assert.deepEqual(reported(breaches), ['src/store/a.ts:2 find touches things without its environment'])
   })
 }
 

@@ -1,4 +1,4 @@
-// A notification service as one would make it by hand: Fastify takes events, BullMQ hands out one job per notification, a worker
+// A notification service as one would write it oneself: Fastify takes events, BullMQ hands out one job per notification, a worker
 // writes the in-app message, sends the e-mail and updates the row. Feed and activity are selects over the same rows.
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'

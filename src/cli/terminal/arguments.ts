@@ -22,13 +22,13 @@ const serviceOptions = {
 export const serviceUsage = '[--json] [--url URL] [--key-file FILE]'
 
 export function readOptions<const Own extends Options>(args: readonly string[], options: Own): Parsed<Own> {
+  return parsed({ args: [...args], allowPositionals: true, strict: true, options: { ...options, ...serviceOptions } })
+}
+
+/** `parseArgs`, with a mistake in the arguments as an error of usage. */
+export function parsed<const Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      strict: true,
-      options: { ...options, ...serviceOptions },
-    }) as Parsed<Own>
+    return parseArgs(config)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }

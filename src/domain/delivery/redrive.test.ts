@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ownIdOf, repeatedIdOf } from '../derived-id.ts'
 import { detail } from '../insight/execution-detail.ts'
 import type { NotificationStep } from '../workflows/workflow.ts'
-import type { JobPlan, MendableMessage, RedrivableJob, RedrivePlan } from './redrive.ts'
+import type { JobPlan, RedrivableJob, RedrivableMessage, RedrivePlan } from './redrive.ts'
 import { buriedFacts, failureOf, isLookedFor, redrivenState, redrivePlan, redrivesPerJobMax } from './redrive.ts'
 
 const now = new Date('2026-01-02T03:04:05.678Z')
@@ -26,7 +26,7 @@ const job = (place: number, more: Partial<RedrivableJob> = {}): RedrivableJob =>
 const failed = (place: number, more: Partial<RedrivableJob> = {}): RedrivableJob =>
   job(place, { status: 'failed', details: [detail(now, 'providerError')], ...more })
 const canceled = (place: number): RedrivableJob => job(place, { status: 'canceled', isForFailure: true })
-const message = (id: string, more: Partial<MendableMessage> = {}): MendableMessage => ({
+const message = (id: string, more: Partial<RedrivableMessage> = {}): RedrivableMessage => ({
   id,
   jobId: 'job-0',
   channel: 'push',
@@ -38,12 +38,12 @@ const message = (id: string, more: Partial<MendableMessage> = {}): MendableMessa
   isSuppressed: false,
   ...more,
 })
-const planned = (jobs: RedrivableJob[], messages: MendableMessage[] = []): RedrivePlan => {
+const planned = (jobs: RedrivableJob[], messages: RedrivableMessage[] = []): RedrivePlan => {
   const plan = redrivePlan({ event, steps, jobs, messages })
   assert.ok(typeof plan !== 'string', String(plan))
   return plan
 }
-const refused = (jobs: RedrivableJob[], messages: MendableMessage[] = [], of = event): unknown =>
+const refused = (jobs: RedrivableJob[], messages: RedrivableMessage[] = [], of = event): unknown =>
   redrivePlan({ event: of, steps, jobs, messages })
 
 test('of several messages only those that failed for certain are sent again', () => {

@@ -71,7 +71,7 @@ export function failureOf(details: readonly StoredDetail[]): Failure {
   return { reason: code as FailureReason, text: `${words} ${raw}`.trim(), providerId }
 }
 
-export interface MendableEvent {
+export interface RedrivableEvent {
   readonly isCanceled: boolean
   /** It brought files, and they were swept. */
   readonly areFilesGone: boolean
@@ -90,7 +90,7 @@ export interface RedrivableJob {
   readonly details: readonly StoredDetail[]
 }
 
-export interface MendableMessage {
+export interface RedrivableMessage {
   readonly id: string
   readonly jobId: string
   readonly channel: Channel
@@ -121,12 +121,12 @@ export interface RedrivePlan {
   readonly reopenedIds: readonly string[]
 }
 
-export interface Mendable {
+export interface Redrivable {
   /** Undefined once it is no longer kept. */
-  readonly event: MendableEvent | undefined
+  readonly event: RedrivableEvent | undefined
   readonly steps: readonly NotificationStep[]
   readonly jobs: readonly RedrivableJob[]
-  readonly messages: readonly MendableMessage[]
+  readonly messages: readonly RedrivableMessage[]
   /** Which failures are meant; all unless given. */
   readonly isMeant?: (job: RedrivableJob) => boolean
   /** Whether messages that may have been sent are sent again as well. */
@@ -137,8 +137,8 @@ export interface Mendable {
 export const isLeftUnsure = ({ status, state }: Pick<RedrivableJob, 'status' | 'state'>): boolean =>
   status === 'skipped' && state?.leftUnsure === true
 
-export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
-  const { event, steps, jobs, messages, isMeant = () => true, includesUnsure = false } = mendable
+export function redrivePlan(redrivable: Redrivable): RedrivePlan | SkipReason {
+  const { event, steps, jobs, messages, isMeant = () => true, includesUnsure = false } = redrivable
   if (event === undefined) return 'gone'
   if (event.isCanceled) return 'canceled'
   if (jobs.some((job) => job.isRetracted)) return 'retracted'
@@ -156,8 +156,8 @@ export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
 function jobPlan(
   job: RedrivableJob,
   step: NotificationStep | undefined,
-  messages: readonly MendableMessage[],
-  event: MendableEvent,
+  messages: readonly RedrivableMessage[],
+  event: RedrivableEvent,
   includesUnsure: boolean,
 ): JobPlan | SkipReason {
   if ((job.state?.redrives ?? 0) >= redrivesPerJobMax) return 'tooOften'
@@ -165,7 +165,7 @@ function jobPlan(
   if (type === 'email' && event.areFilesGone) return 'filesGone'
   const isReached = messages.some(({ status }) => status === 'sent')
   if (messages.length === 0) return { job, way: wasWaiting(job) ? 'wait' : 'decide', messageIds: [], isReached }
-  const isFailed = ({ status, isPerhapsSent }: MendableMessage): boolean =>
+  const isFailed = ({ status, isPerhapsSent }: RedrivableMessage): boolean =>
     includesUnsure ? status === 'error' || status === 'warning' : status === 'error' && !isPerhapsSent
   const failed = messages.filter((message) => message.state === 'done' && isFailed(message))
   const sendable = failed.filter(({ isWhole, isDeleted, isSuppressed }) => isWhole && !isDeleted && !isSuppressed)

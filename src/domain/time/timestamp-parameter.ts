@@ -11,6 +11,10 @@ export function parameterTime(text: string): Date | undefined {
   return at !== undefined && at.getTime() >= 0 ? at : undefined
 }
 
+/** The same for a parameter that may be left out. */
+export const optionalTimestamp = (field: string, text: string | undefined): Date | undefined =>
+  text === undefined ? undefined : timestampParameter(field, text)
+
 /** Throws the client error of the field for a text that is not one. */
 export function timestampParameter(field: string, text: string): Date {
   const at = parameterTime(text)

@@ -1,4 +1,5 @@
 // Translations: texts by locale, and which one a subscriber gets.
+import { BoundedMap } from '../bounded-map.ts'
 
 /** Where a template's scope holds its translations: a symbol, so that no payload and no template can reach it. */
 export const translations: unique symbol = Symbol('translations')
@@ -93,13 +94,12 @@ export function translationsOf(locales: readonly LocaleTexts[]): Translations {
   const byLocale = new Map(locales.map(({ locale, texts }) => [locale, texts]))
   const standard = byLocale.get(preferredDefault) ?? locales[0]?.texts
   // A subscriber's locale is asked for with every text.
-  const chains = new Map<string, readonly ReadonlyMap<string, string>[]>()
+  const chains = new BoundedMap<string, readonly ReadonlyMap<string, string>[]>(chainsMax)
   const chainOf = (locale: string): readonly ReadonlyMap<string, string>[] => {
     const known = chains.get(locale)
     if (known !== undefined) return known
     const own = localesOf(locale).flatMap((name) => byLocale.get(name) ?? [])
     const chain = [...new Set(standard === undefined ? own : [...own, standard])]
-    if (chains.size >= chainsMax) chains.clear()
     chains.set(locale, chain)
     return chain
   }

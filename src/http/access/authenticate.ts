@@ -2,6 +2,7 @@
 
 import type { BlockList } from 'node:net'
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Principal } from '../../domain/environment.ts'
 import { hashOfApiKey } from '../../domain/operate/api-key.ts'
 import { Problem } from '../../domain/problem.ts'
@@ -47,8 +48,8 @@ const unknownKeyFound: Trusted['found'] = Promise.resolve(undefined)
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Principal>
 
 export function createAuthenticate(db: Sql, world: World): Authenticate {
-  const trusted = new Map<string, Trusted>()
-  const unknownUntil = new Map<string, number>()
+  const trusted = new BoundedMap<string, Trusted>(cachedKeysMax)
+  const unknownUntil = new BoundedMap<string, number>(unknownKeysMax)
   const find = createKeyLookups(db)
   const failed = createFailedAttempts(world.now)
   const uses = createKeyUses(db, world)
@@ -66,15 +67,11 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     if (known !== undefined && known.until > now) return known.found
     if ((unknownUntil.get(name) ?? 0) > now) return unknownKeyFound
     const found = findReady(hash)
-    trusted.delete(name)
     trusted.set(name, { until: now + trustedForMs, found })
-    const oldest = trusted.keys().next().value
-    if (trusted.size > cachedKeysMax && oldest !== undefined) trusted.delete(oldest)
     found.then(
       (known) => {
         if (known !== undefined) return
         trusted.delete(name)
-        if (unknownUntil.size >= unknownKeysMax) unknownUntil.clear()
         unknownUntil.set(name, world.now().getTime() + unknownForMs)
       },
       // A failed lookup is not cached: the next request tries again.

@@ -3,6 +3,7 @@
 
 import type { Db } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
@@ -32,7 +33,7 @@ const hourMs = 60 * 60_000
 const looksMax = 50_000
 
 export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'): SecretReaders {
-  const looks = new Map<string, number>()
+  const looks = new BoundedMap<string, number>(looksMax)
 
   const read: SecretReaders['read'] = async (principal, author, integrations) => {
     if (!mayUse(principal, 'full')) return integrations.map((one) => asSeenBy(principal, one))
@@ -58,7 +59,6 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
     if (unseen.length === 0) return
     await auditSecretReads(db, world, principal.environment, author, unseen)
     // Only once it is written: a read that could not be recorded does not happen.
-    if (looks.size + unseen.length > looksMax) looks.clear()
     for (const one of unseen) looks.set(lookOf(principal, one), hourNow())
   }
 

@@ -1,6 +1,8 @@
 // The tokens of inbox sessions: JWTs, signed with a key of the environment, bound to a subscriber and to contexts.
+
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
 import type { Db } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -135,16 +137,13 @@ async function judgedBy(token: string, key: Buffer, now: Date): Promise<'genuine
 
 /** Looks things up, and caches results for a while; concurrent calls share one lookup. */
 function remembering<Value>(world: World, keptMs: number) {
-  const known = new Map<string, { until: number; value: Promise<Value | undefined> }>()
+  const known = new BoundedMap<string, { until: number; value: Promise<Value | undefined> }>(rememberedMax)
   return (name: string, find: () => Promise<Value | undefined>): Promise<Value | undefined> => {
     const now = world.now().getTime()
     const before = known.get(name)
     if (before !== undefined && before.until > now) return before.value
     const value = find()
-    known.delete(name)
     known.set(name, { until: now + keptMs, value })
-    const oldest = known.keys().next().value
-    if (known.size > rememberedMax && oldest !== undefined) known.delete(oldest)
     value.then(
       (found) => found ?? known.delete(name),
       () => known.delete(name),

@@ -1,4 +1,5 @@
 // API keys: make one, change its limits, replace it by another, revoke it.
+
 import { BlockList, isIP } from 'node:net'
 import { audit, auditAll } from '../../commit/audited.ts'
 import { once } from '../../commit/once.ts'
@@ -11,6 +12,7 @@ import { hashOfApiKey, hintOfApiKey, newApiKey } from '../../domain/operate/api-
 import type { Author } from '../../domain/operate/audit.ts'
 import { recordOfApiKey } from '../../domain/operate/audit-records.ts'
 import { conflict, invalidField, notFound } from '../../domain/problem.ts'
+import { parameterTime } from '../../domain/time/timestamp-parameter.ts'
 import type { NewApiKey } from '../../store/operate/api-keys.ts'
 import {
   endApiKey,
@@ -90,9 +92,10 @@ async function addKey(
 }
 
 function futureOf(text: string | undefined, now: Date): Date | null {
-  const expiresAt = text === undefined ? null : new Date(text)
-  // Turned round, because a leap second fits the format and is yet no date to JavaScript.
-  if (expiresAt !== null && !(expiresAt > now)) {
+  if (text === undefined) return null
+  // A leap second fits the format of the schema and is no date to JavaScript.
+  const expiresAt = parameterTime(text)
+  if (expiresAt === undefined || expiresAt <= now) {
     throw invalidField('expiresAt', 'expiresAt must be in the future', text)
   }
   return expiresAt

@@ -72,9 +72,10 @@ export async function redriveOne(
     now: world.now(),
     includesUnsure: includesUnsure === true,
   }
-  const result = (await redriveNotifications(tx, world, environment, call)).get(notification.id) ?? 'gone'
-  if (typeof result === 'string') throw refused(notificationId, result)
-  const steps = result.map(({ step, way, messages }) => ({
+  const result = (await redriveNotifications(tx, world, environment, call)).get(notification.id)
+  if (result === undefined) throw refused(notificationId, 'gone')
+  if ('skipped' in result) throw refused(notificationId, result.skipped)
+  const steps = result.steps.map(({ step, way, messages }) => ({
     stepId: step._id,
     ...(step.name === undefined ? {} : { name: step.name }),
     type: step.template.type,

@@ -1,5 +1,7 @@
 // Workflow versions by id, for pages that show what was pinned to them: cached up to a limit, as they never change.
+
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ActivityStep } from '../../domain/insight/activity.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
@@ -24,13 +26,13 @@ export interface PinnedVersions {
 const versionsMax = 500
 
 export function createPinnedVersions(max = versionsMax): PinnedVersions {
-  const kept = new Map<string, PinnedVersion>()
+  const cached = new BoundedMap<string, PinnedVersion>(max)
   return {
     of: async (db, environment, ids) => {
       const found = new Map<string, PinnedVersion>()
       const missing = new Set<string>()
       for (const id of ids) {
-        const version = kept.get(id)
+        const version = cached.get(id)
         if (version === undefined) missing.add(id)
         else found.set(id, version)
       }
@@ -39,18 +41,10 @@ export function createPinnedVersions(max = versionsMax): PinnedVersions {
         const version = pinnedOf(row)
         found.set(version.id, version)
         // One from before identifiers were stored with versions shows the workflow's own, which may change.
-        if ((row.definition as { identifier?: string }).identifier !== undefined) kept.set(version.id, version)
+        if ((row.definition as { identifier?: string }).identifier !== undefined) cached.set(version.id, version)
       }
-      evictOldest(kept, max)
       return found
     },
-  }
-}
-
-function evictOldest(kept: Map<string, PinnedVersion>, max: number): void {
-  for (const id of kept.keys()) {
-    if (kept.size <= max) return
-    kept.delete(id)
   }
 }
 

@@ -1,6 +1,6 @@
 // A subscriber's inbox: a page of it, and how many notifications each of some filters finds.
 import type { Sql, Statement } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import { inboxCountMax } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
@@ -103,7 +103,9 @@ function countStatement(reader: Reader, filters: readonly InboxFilter[]): Statem
     const place = open.indexOf(filter)
     return place === -1 ? countedAlone(reader, filter) : sql`o.counts[${place + 1}]`
   })
-  return sql`select array[${list(numbers)}]::integer[] as counts from (${countedOpen(reader, open)}) as o`
+  const statement = sql`select array[${list(numbers)}]::integer[] as counts from (${countedOpen(reader, open)}) as o`
+  // What a bell asks for, again and again. Plans of other filters depend on their values.
+  return filters.every(isPlain) && open.length === filters.length ? prepared('inbox-counts', statement) : statement
 }
 
 /** All that are open are walked once, whatever the number of filters. */
@@ -111,8 +113,7 @@ function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
   if (open.length === 0) return sql`select null::bigint[] as counts`
   const { environment } = reader
   // Tags and data are not in the index: for them the rows are read.
-  const isPlain = open.every(({ tags = [], data = [] }) => tags.length === 0 && data.length === 0)
-  const columns = isPlain ? openColumns : sql`m.*`
+  const columns = open.every(isPlain) ? openColumns : sql`m.*`
   const counts = open.map(
     (filter) => sql`least(count(*) filter (where ${matchesFilter(environment, filter)}), ${inboxCountMax})`,
   )
@@ -122,6 +123,8 @@ function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
       where m.environment_id = ${environment.id} and ${ofReader(reader)} and ${isOpenInFeed}
       limit ${lookedAtMax}) as m`
 }
+
+const isPlain = ({ tags = [], data = [] }: InboxFilter): boolean => tags.length === 0 && data.length === 0
 
 /** Those of the index. */
 const openColumns = sql`m.read, m.seen, m.archived, m.severity, m.created_at, null::timestamptz as snoozed_until`

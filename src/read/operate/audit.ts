@@ -6,7 +6,7 @@ import type { AuditAction, AuditEntry, AuditHead, AuditKey, Misfit, ResourceKind
 import { emptyLog, misfitOf } from '../../domain/operate/audit.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import { badRequest, invalidField } from '../../domain/problem.ts'
-import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
+import { optionalTimestamp } from '../../domain/time/timestamp-parameter.ts'
 import { findAuditKey } from '../../store/operate/audit-key.ts'
 import type { AuditRow } from '../../store/operate/audit-log.ts'
 import { auditColumns, entryOf, findAuditEntry, listKeyedEntries } from '../../store/operate/audit-log.ts'
@@ -41,7 +41,7 @@ export async function auditPage(db: Sql, environment: Environment, query: AuditQ
 }
 
 function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQuery): Statement[] {
-  const [first, end] = [timestampOf('from', from), timestampOf('to', to)]
+  const [first, end] = [optionalTimestamp('from', from), optionalTimestamp('to', to)]
   if (first !== undefined && end !== undefined && first >= end) {
     throw invalidField('to', 'to must be after from', to)
   }
@@ -54,9 +54,6 @@ function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQ
     ...(end === undefined ? [] : [sql`at < ${end}::timestamptz`]),
   ]
 }
-
-const timestampOf = (field: string, text: string | undefined): Date | undefined =>
-  text === undefined ? undefined : timestampParameter(field, text)
 
 /** Entries read at once: each may be a quarter of a megabyte. */
 const entriesPerPage = 100

@@ -12,7 +12,7 @@ import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Why, WhyAbsent, WhyMessage, WhyStep } from '../../domain/insight/why.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { invalidField, notFound } from '../../domain/problem.ts'
-import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
+import { optionalTimestamp } from '../../domain/time/timestamp-parameter.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { pinnedIdentifier } from '../../store/workflows/workflows.ts'
@@ -46,7 +46,7 @@ export async function whySubscriber(
   environment: Environment,
   question: SubscriberQuestion,
 ): Promise<Why | WhyAbsent> {
-  const at = question.at === undefined ? undefined : timestampParameter('at', question.at)
+  const at = optionalTimestamp('at', question.at)
   const before = at === undefined ? undefined : firstIdAt(new Date(at.getTime() + 1))
   const row = await findAsked(db, environment, question, before)
   if (row === undefined) throw notFound(`Workflow ${question.workflow} was not found`)

@@ -48,8 +48,9 @@ export async function redriveNextPage(
     const call = { notifications, by: redrive.requested_by, redriveId, lane: fanOutLane, now, isMeant }
     const results = [...(await redriveNotifications(tx, world, environment, call)).values()]
     const skipped: Partial<Record<SkipReason, number>> = { ...redrive.skipped }
-    for (const result of results) if (typeof result === 'string') skipped[result] = (skipped[result] ?? 0) + 1
-    const redriven = results.filter((result) => typeof result !== 'string').length
+    const reasons = results.flatMap((result) => ('skipped' in result ? [result.skipped] : []))
+    for (const reason of reasons) skipped[reason] = (skipped[reason] ?? 0) + 1
+    const redriven = results.length - reasons.length
     const isDone = looked.length < failedPerPage
     const progress = {
       afterId: looked.at(-1)?.jobId ?? redrive.after_id,

@@ -2,9 +2,9 @@
 import type { Tx } from '../../db/sql.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type {
-  MendableEvent,
-  MendableMessage,
+  RedrivableEvent,
   RedrivableJob,
+  RedrivableMessage,
   RedrivePlan,
   SkipReason,
   Way,
@@ -18,7 +18,7 @@ import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress, suppressionHolds } from '../../domain/people/suppression.ts'
 import type { NotificationStep, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
-import { lockEvents, lockMendable, redriveJobs, reopenSteps } from '../../store/jobs/redrive.ts'
+import { lockEvents, lockRedrivable, redriveJobs, reopenSteps } from '../../store/jobs/redrive.ts'
 import type { LockedMessage } from '../../store/messages/redrive.ts'
 import { lockMessagesOfJobs, redriveMessages } from '../../store/messages/redrive.ts'
 import { findListed } from '../../store/people/suppressions.ts'
@@ -49,7 +49,10 @@ export interface RedrivenStep {
 }
 
 /** By notification: its steps that are due again, or why there are none. */
-export type RedriveResult = ReadonlyMap<string, readonly RedrivenStep[] | SkipReason>
+export type RedriveResult = ReadonlyMap<
+  string,
+  { readonly steps: readonly RedrivenStep[] } | { readonly skipped: SkipReason }
+>
 
 const statusOf: Readonly<Record<Way, JobStatus>> = { send: 'running', decide: 'queued', wait: 'delayed' }
 
@@ -69,7 +72,7 @@ export async function redriveNotifications(
   const versionIds = [...new Set(notifications.map((one) => one.versionId))]
   const versions = new Map((await findVersions(tx, environment, versionIds)).map((version) => [version.id, version]))
   const ids = notifications.flatMap((one) => jobIdsOf(one, versions.get(one.versionId)))
-  const jobs = await lockMendable(tx, environment, ids)
+  const jobs = await lockRedrivable(tx, environment, ids)
   const eventOf = new Map(notifications.map((one) => [one.id, one.eventId]))
   const failed = jobs.filter((job) => job.status === 'failed' || (includesUnsure && isLeftUnsure(job)))
   const locked = await lockMessagesOfJobs(
@@ -88,7 +91,7 @@ export async function redriveNotifications(
   const jobsOf = grouped(jobs, (job) => job.notificationId)
   const plans = notifications.map((notification) => {
     const { files = 0, filesKept = 0, isCanceled = false } = events.get(notification.eventId) ?? {}
-    const event: MendableEvent = { isCanceled, areFilesGone: filesKept < files }
+    const event: RedrivableEvent = { isCanceled, areFilesGone: filesKept < files }
     const plan = redrivePlan({
       event: events.has(notification.eventId) ? event : undefined,
       steps: versions.get(notification.versionId)?.definition.steps ?? [],
@@ -104,7 +107,9 @@ export async function redriveNotifications(
   return new Map(
     plans.map(({ notification, plan }) => [
       notification.id,
-      typeof plan === 'string' ? plan : redrivenStepsOf(plan, versions.get(notification.versionId)),
+      typeof plan === 'string'
+        ? { skipped: plan }
+        : { steps: redrivenStepsOf(plan, versions.get(notification.versionId)) },
     ]),
   )
 }
@@ -121,7 +126,7 @@ async function withSuppressed(
   environment: Environment,
   messages: readonly LockedMessage[],
   isCritical: (message: LockedMessage) => boolean,
-): Promise<MendableMessage[]> {
+): Promise<RedrivableMessage[]> {
   const asked = new Map(messages.flatMap((message) => listable(message)).map((one) => [keyOf(one), one]))
   const found = await findListed(tx, world.sealer, environment, [...asked.values()])
   const listed = new Map(found.map((suppression) => [keyOf(suppression), suppression]))

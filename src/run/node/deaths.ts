@@ -1,6 +1,8 @@
 // Looks for dead nodes among the others, ends them, and frees what they held.
+
 import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { leasesOfNode } from '../../queue/lease-source.ts'
 import type { DeadNode, QueueTable } from '../../queue/leases.ts'
 import type { NodeHeartbeat, NodeIdentity, OldNode } from '../../store/operate/nodes.ts'
@@ -47,7 +49,7 @@ export class Deaths {
   /** Those that lived when they were last looked at. */
   #neighbours: readonly NodeHeartbeat[] = []
   /** Nodes whose processes were seen to end. */
-  readonly #reported = new Set<string>()
+  readonly #reported = new BoundedMap<string, true>(reportedMax)
 
   constructor(options: DeathsOptions) {
     this.#options = options
@@ -65,9 +67,7 @@ export class Deaths {
 
   /** Remembered beyond the next look: a registration in progress may be committed later. */
   report(nodeId: string): void {
-    this.#reported.add(nodeId)
-    const [oldest] = this.#reported
-    if (this.#reported.size > reportedMax && oldest !== undefined) this.#reported.delete(oldest)
+    this.#reported.set(nodeId, true)
   }
 
   /** One look at all nodes. Not to be called while another is in progress. */

@@ -4,21 +4,16 @@ import { redriveNextPage } from '../../record/recovery/redrive-page.ts'
 import type { RetractState } from '../../record/recovery/retract.ts'
 import { retractNextPage } from '../../record/recovery/retract.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
-import { leaveTask } from '../../store/jobs/tasks.ts'
 import type { Versions } from '../cache/versions.ts'
-import type { PagedParts } from './paged-parts.ts'
-
-/** About a second's work; then it makes way for the others. */
-const pagesPerTurn = 10
+import type { PagedParts } from './in-pages.ts'
+import { inPages } from './in-pages.ts'
 
 export async function runRedrive(parts: PagedParts, environment: Environment, task: Task): Promise<void> {
   const { db, world, queue } = parts
-  let isMore = true
-  for (let page = 0; isMore && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !parts.isAlive()) break
-    isMore = await redriveNextPage(db, world, environment, queue, task)
-  }
-  if (isMore) await leaveTask(db, environment, task, queue.clock)
+  // Where it goes on is in the row of the redrive.
+  await inPages(parts, environment, task, 'more', async () =>
+    (await redriveNextPage(db, world, environment, queue, task)) ? 'more' : undefined,
+  )
 }
 
 export async function runRetraction(
@@ -30,10 +25,8 @@ export async function runRetraction(
   const { versionId, cancel, after } = task.state as unknown as RetractState & { versionId: string }
   const version = (await versions.of(db, environment, [versionId])).get(versionId)
   const steps = version?.definition.steps ?? []
-  let state: RetractState | undefined = { cancel, after }
-  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !parts.isAlive()) break
-    state = await retractNextPage(db, world, environment, queue, { task, steps, state })
-  }
-  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+  const start: RetractState = { cancel, after }
+  await inPages(parts, environment, task, start, (state) =>
+    retractNextPage(db, world, environment, queue, { task, steps, state }),
+  )
 }

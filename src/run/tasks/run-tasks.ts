@@ -14,11 +14,12 @@ import type { ExpansionState } from '../../record/expand-page.ts'
 import { expandPage, expansionStart } from '../../record/expand-page.ts'
 import type { ResolveChannels } from '../../record/resolve-recipients.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
-import { buryTask, clearTask, leaveTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
+import { buryTask, clearTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
 import type { Environments } from '../cache/environments.ts'
 import type { Versions } from '../cache/versions.ts'
 import type { Writing } from '../writing.ts'
-import type { PagedParts } from './paged-parts.ts'
+import type { PagedParts } from './in-pages.ts'
+import { inPages } from './in-pages.ts'
 import { runErasure } from './run-erasures.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
 import { runRedrive, runRetraction } from './run-redrives.ts'
@@ -39,8 +40,6 @@ const outward: ReadonlySet<Task['kind']> = new Set(['poll', 'reply'])
 const callsAtOnce = 8
 /** A third of a lease: a call that starts later, and takes its 20 s, might outlive it. */
 const callBeginsWithinMs = 20_000
-/** An expansion makes way for the others after this many pages: about a second's work. */
-const pagesPerTurn = 10
 
 type Work = () => Promise<void>
 
@@ -139,17 +138,11 @@ async function expand(parts: ExpansionParts, environment: Environment, task: Tas
     const version = (await versions.of(db, environment, [versionId])).get(versionId)
     return version && activeStepFrom(version.definition.steps, 0)
   }
-  let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
-  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !parts.isAlive()) break
-    state = await expandPage(db, world, environment, queue, {
-      task,
-      state,
-      firstStepOf,
-      resolveChannels: parts.resolveChannels,
-    })
-  }
-  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+  const { resolveChannels } = parts
+  const start: ExpansionState = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
+  await inPages(parts, environment, task, start, (state) =>
+    expandPage(db, world, environment, queue, { task, state, firstStepOf, resolveChannels }),
+  )
 }
 
 async function cancelPages(
@@ -160,13 +153,11 @@ async function cancelPages(
   const { db, world, queue, versions } = parts
   const { eventId, versionId, ...rest } = task.state as unknown as CancelState & { eventId: string; versionId: string }
   const version = (await versions.of(db, environment, [versionId])).get(versionId)
-  let state: CancelState | undefined = rest
-  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
-    if (parts.isStopping() || !parts.isAlive()) break
-    const call = { eventId, versionId, steps: version?.definition.steps ?? [], state }
-    state = await cancelNextPage(db, world, environment, queue, { task, ...call })
-  }
-  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+  const steps = version?.definition.steps ?? []
+  const start: CancelState = rest
+  await inPages(parts, environment, task, start, (state) =>
+    cancelNextPage(db, world, environment, queue, { task, eventId, versionId, steps, state }),
+  )
 }
 
 /** Never throws: the task is done, runs again, waits, or is buried. */
@@ -192,8 +183,8 @@ async function putAside({ writing, environment, handling }: Guard, task: Task, e
   const words = error instanceof Error ? error.message : String(error)
   world.log.error({ err: error, taskId: task.id, kind: task.kind, fate }, 'A task failed because of an internal error')
   try {
-    if (fate !== 'bury') {
-      await postponeFaultyTask(db, environment, task, { ...fate, error: words, clock: queue.clock })
+    if (fate.kind === 'retry') {
+      await postponeFaultyTask(db, environment, task, { waitMs: fate.waitMs, error: words, clock: queue.clock })
     } else if ((await buryTask(db, environment, task, { error: words, now })) > 0) world.meter.countBuried(1)
     handling.done(task)
   } catch {

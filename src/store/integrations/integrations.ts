@@ -165,10 +165,14 @@ export async function listIntegrations(
   environment: Environment,
   filter: { activeOnly: boolean },
 ): Promise<Integration[]> {
-  const rows = await db.rows<IntegrationRow>(sql`
-    select ${columns} from integrations
-    where environment_id = ${environment.id} and deleted_at is null and (active or not ${filter.activeOnly}::boolean)
-    order by id limit ${integrationsMax}`)
+  const rows = await db.rows<IntegrationRow>(
+    prepared(
+      'integrations-list',
+      sql`select ${columns} from integrations
+          where environment_id = ${environment.id} and deleted_at is null and (active or not ${filter.activeOnly}::boolean)
+          order by id limit ${integrationsMax}::int`,
+    ),
+  )
   return rows.map((row) => integrationOf(sealer, environment, row))
 }
 

@@ -60,7 +60,7 @@ export async function lockEvents(
  * Those of the ids that exist, locked. First the locks, then a look: whoever was waited for may have ended its step and
  * created the next, or canceled the rest, which a statement that began before does not see.
  */
-export async function lockMendable(
+export async function lockRedrivable(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],

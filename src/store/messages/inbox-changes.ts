@@ -22,7 +22,10 @@ export async function openInbox(tx: Tx, environment: Environment, subscriberId: 
     on conflict (environment_id, subscriber_id) do nothing`)
 }
 
-/** Of those subscribers who are there and have opened their inbox. */
+/**
+ * Of those subscribers who are there and have opened their inbox. Each is looked up by itself: as a join, a plan made
+ * while few inboxes were open would read all subscribers for every look.
+ */
 export async function findInboxNumbers(
   db: Sql,
   environment: Environment,
@@ -31,11 +34,17 @@ export async function findInboxNumbers(
   return db.rows<InboxNumber>(
     prepared(
       'inbox-numbers',
-      sql`select c.subscriber_id as "subscriberId", c.number, coalesce(r.generation, 0) as generation, c.opened_at as "openedAt"
-          from inbox_changes c
-          join subscribers s on s.environment_id = c.environment_id and s.id = c.subscriber_id and s.deleted_at is null
-          left join session_revocations r on r.environment_id = c.environment_id and r.subscriber_id = c.subscriber_id
-          where c.environment_id = ${environment.id} and c.subscriber_id = any(${subscriberIds}::uuid[])`,
+      sql`select asked.id as "subscriberId", c.number, coalesce(r.generation, 0) as generation, c.opened_at as "openedAt"
+          from unnest(${subscriberIds}::uuid[]) as asked (id)
+          cross join lateral (
+            select number, opened_at from inbox_changes
+            where environment_id = ${environment.id} and subscriber_id = asked.id offset 0) c
+          cross join lateral (
+            select from subscribers
+            where environment_id = ${environment.id} and id = asked.id and deleted_at is null offset 0) s
+          left join lateral (
+            select generation from session_revocations
+            where environment_id = ${environment.id} and subscriber_id = asked.id offset 0) r on true`,
     ),
   )
 }

@@ -1,13 +1,13 @@
 // Messages of steps that failed: what became of each, and sending them again.
 import type { Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
-import type { MendableMessage } from '../../domain/delivery/redrive.ts'
+import type { RedrivableMessage } from '../../domain/delivery/redrive.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
 
 /** With all its recipients. */
-export type LockedMessage = Omit<MendableMessage, 'isSuppressed'> & { readonly addresses: readonly string[] }
+export type LockedMessage = Omit<RedrivableMessage, 'isSuppressed'> & { readonly addresses: readonly string[] }
 
 /** One per device token, of which a subscriber has a limited number at a provider. */
 const messagesPerJobMax = 1_000

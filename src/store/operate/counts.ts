@@ -1,4 +1,5 @@
 // The count_deltas and counts tables: what each batch added, and the totals over time.
+
 import type { Part } from '../../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { listed, sql } from '../../db/sql.ts'
@@ -6,6 +7,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import type { CountMeasure, StoredGrain } from '../../domain/insight/counts.ts'
 import { dayMs, hoursPerDay, keptMs, minuteMs } from '../../domain/insight/counts.ts'
+import { nilId } from '../../domain/nil-id.ts'
 
 /** `deliveries`: times to deliver, by bucket. `failures`: what went wrong, by code. */
 export type StoredMeasure = CountMeasure | 'deliveries' | 'failures'
@@ -157,7 +159,7 @@ export function inHours(one: (hour: Statement) => Statement): Statement {
 }
 
 /** If the version is no longer known. */
-const noWorkflow = sql`'00000000-0000-0000-0000-000000000000'::uuid`
+const noWorkflow = sql`${nilId}::uuid`
 
 /** Of a version and a step, as `v`: the workflow, and the step's type as the channel. */
 export const workflowOfStep = sql`coalesce(v.workflow_id, ${noWorkflow})`

@@ -127,8 +127,11 @@ export async function findOpenEnvironment(db: Sql, id: string): Promise<Environm
 /** By its public name. */
 export async function findEnvironmentIdentified(db: Sql, identifier: string): Promise<Environment | undefined> {
   return db.row<Environment>(
-    sql`select id, organization_id as "organizationId", name from environments
-        where identifier = ${identifier} and deleted_at is null`,
+    prepared(
+      'environment-identified',
+      sql`select id, organization_id as "organizationId", name from environments
+          where identifier = ${identifier} and deleted_at is null`,
+    ),
   )
 }
 

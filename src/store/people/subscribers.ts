@@ -351,14 +351,9 @@ export async function markSubscriberDeleted(
   return row?.id
 }
 
-export function subscriberOf(
-  environment: Environment,
-  row: SubscriberRow,
-  channels: readonly ChannelSettings[],
-): Subscriber {
+/** What callers set, as it is stored. */
+export function storedFields(row: RecipientRow) {
   return {
-    _id: row.id,
-    subscriberId: row.subscriber_id,
     firstName: row.first_name,
     lastName: row.last_name,
     email: row.email,
@@ -367,6 +362,18 @@ export function subscriberOf(
     locale: row.locale,
     timezone: row.timezone,
     data: row.data,
+  }
+}
+
+export function subscriberOf(
+  environment: Environment,
+  row: SubscriberRow,
+  channels: readonly ChannelSettings[],
+): Subscriber {
+  return {
+    _id: row.id,
+    subscriberId: row.subscriber_id,
+    ...storedFields(row),
     channels,
     isOnline: row.is_online,
     lastOnlineAt: row.last_online_at?.toISOString() ?? null,

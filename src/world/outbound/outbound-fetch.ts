@@ -1,6 +1,8 @@
 // Calls to the outside: to vetted addresses only, bounded in time and size, redirects returned and not followed.
+
 import { isIP } from 'node:net'
 import type { AllowEntry } from '../../config/outbound-allow.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { OutboundOptions, World } from '../world.ts'
 import type { AddressGuard, Reach, ResolveName } from './address-guard.ts'
 import { createAddressGuard, plainHost } from './address-guard.ts'
@@ -78,14 +80,13 @@ export function createAccountAddresses({ allow, resolve, operatorReach }: Outbou
 
 /** What is known about an address does not change while we run, and checking the lists again costs 20 µs per call. */
 function createVetting(guard: AddressGuard): (destination: Destination) => Promise<void> {
-  const known = new Set<string>()
+  const known = new BoundedMap<string, true>(vettedAddressesMax)
   return async (destination) => {
     const { host, port, isSecure, reach, isTheirs } = destination
     const name = `${reach} ${isTheirs} ${isSecure} ${port} ${host}`
     if (known.has(name)) return
     await guard.addressesOf(host, reach, termsOf(destination))
-    if (known.size >= vettedAddressesMax) known.clear()
-    known.add(name)
+    known.set(name, true)
   }
 }
 

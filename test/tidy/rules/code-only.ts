@@ -1,6 +1,6 @@
 // Blanks comments and the contents of strings, templates and regular expressions, so that what is left is code. Every
 // character keeps its offset and every line its number; quotes stay, so that a caller can read a string back. Limits:
-// it does not parse. Whether a `/` divides or opens a regular expression is reported by what stands before it; after
+// it does not parse. Whether a `/` divides or opens a regular expression is decided by what stands before it; after
 // `)` or `}` it is taken for a division. JSX is not understood.
 
 export interface Blanked {
@@ -8,6 +8,8 @@ export interface Blanked {
   readonly code: string
   /** Code, strings, templates and regular expressions: everything but comments. */
   readonly withStrings: string
+  /** Code, comments, and what is written in words: everything but literals of one word, such as ids and addresses. */
+  readonly prose: string
 }
 
 const lookBack = 200
@@ -21,7 +23,23 @@ export function blank(text: string): Blanked {
   const kinds = kindsOf(text)
   const keep = (kept: (kind: Kind) => boolean): string =>
     [...kinds].map((kind, at) => (kept(kind) || text[at] === '\n' ? text[at] : ' ')).join('')
-  return { code: keep((kind) => kind === 'code'), withStrings: keep((kind) => kind !== 'comment') }
+  return {
+    code: keep((kind) => kind === 'code'),
+    withStrings: keep((kind) => kind !== 'comment'),
+    prose: withoutSingleWords(text, kinds),
+  }
+}
+
+function withoutSingleWords(text: string, kinds: readonly Kind[]): string {
+  let prose = ''
+  for (let at = 0; at < text.length; ) {
+    let end = at + 1
+    while (end < text.length && kinds[end] === kinds[at]) end += 1
+    const run = text.slice(at, end)
+    prose += kinds[at] === 'literal' && !/\s/.test(run) ? ' '.repeat(run.length) : run
+    at = end
+  }
+  return prose
 }
 
 export const codeOnly = (text: string): string => blank(text).code

@@ -64,7 +64,7 @@ function breachOf(file: string, specifier: string | undefined): string | undefin
   const floor = floors[room]
   if (floor === undefined) return `${room} has no floor: give it one in test/tidy/rules/floors.ts`
   if (specifier === undefined) {
-    return computedAllowed.has(file) ? undefined : 'imports something computed, so its floor cannot be told'
+    return computedAllowed.has(file) ? undefined : 'imports something computed, so its floor cannot be determined'
   }
   if (specifier.startsWith('node:')) return undefined
   if (!specifier.startsWith('.')) return room === 'domain' ? `domain imports the package ${specifier}` : undefined

@@ -39,7 +39,7 @@ export function lineAt(text: string, offset: number): number {
 }
 
 /** One sentence a breach, for the message of a failed assertion. */
-export function told(breaches: readonly Breach[]): string[] {
+export function reported(breaches: readonly Breach[]): string[] {
   return breaches.map(({ file, line, what }) => `${file}:${line} ${what}`)
 }
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { OutboxFilter } from '../../../domain/messages/outbox.ts'
 import { outboxChannels } from '../../../domain/messages/outbox.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { timestampParameter } from '../../../domain/time/timestamp-parameter.ts'
+import { optionalTimestamp } from '../../../domain/time/timestamp-parameter.ts'
 import { freeObject, identifierText, literals, timestamp } from '../../schemas.ts'
 
 /** The address of a chat's webhook is the longest that a message goes to. */
@@ -42,8 +42,8 @@ const filters = Type.Object(outboxFilters)
 
 export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
   const { channel, recipient, workflow, text, transactionId } = query
-  const capturedAfter = timestampOf('capturedAfter', query.capturedAfter)
-  const capturedBefore = timestampOf('capturedBefore', query.capturedBefore)
+  const capturedAfter = optionalTimestamp('capturedAfter', query.capturedAfter)
+  const capturedBefore = optionalTimestamp('capturedBefore', query.capturedBefore)
   if (capturedAfter !== undefined && capturedBefore !== undefined && capturedAfter >= capturedBefore) {
     throw invalidField('capturedBefore', 'capturedBefore must be later than capturedAfter', query.capturedBefore)
   }
@@ -57,9 +57,6 @@ export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
     ...(capturedBefore === undefined ? {} : { capturedBefore }),
   }
 }
-
-const timestampOf = (field: string, text: string | undefined): Date | undefined =>
-  text === undefined ? undefined : timestampParameter(field, text)
 
 const waitMsDefault = 30_000
 /** Longer, and proxies in between would cut the connection. */

@@ -33,5 +33,5 @@ export const contract: ProviderContract = {
   ],
   statuses: { 401: 'refused: bad-recipient' },
   bodyIsIgnored: true,
-  check: [['somebody is there', { status: 405 }, 'good']],
+  check: [['someone is there', { status: 405 }, 'good']],
 }

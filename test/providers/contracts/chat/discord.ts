@@ -57,7 +57,7 @@ export const contract: ProviderContract = {
     ['a prohibition', failure(403, 50013), 'refused: bad-recipient'],
     ['too many calls', limited({ retry_after: 0.529 }, { 'retry-after': '1' }), 'busy', 529],
     ['far too many calls', limited({ retry_after: 3600.5, global: true }), 'busy', 3_600_500],
-    ['too many calls, told by the header alone', limited({}, { 'retry-after': '2' }), 'busy', 2_000],
+    ['too many calls, as the header alone says', limited({}, { 'retry-after': '2' }), 'busy', 2_000],
     ['a wait below nothing', limited({ retry_after: -1 }), 'busy', 0],
     ['down', { status: 502, body: '' }, 'busy'],
     ['nothing to show whether it was kept', { status: 204 }, 'unsure'],

@@ -20,7 +20,7 @@ export const contract: ProviderContract = {
     customData: { title: 'Order 42 is late', severity: 'high', webhookUrl: 'https://evil.example' },
   },
   variants: [
-    { name: 'what the account says, where nobody else does', message: { entry: {}, customData: undefined } },
+    { name: 'what the account says, where no one else does', message: { entry: {}, customData: undefined } },
     {
       name: 'settings in either spelling, at a server of one’s own without the last slash',
       message: {

@@ -43,7 +43,7 @@ export const contract: ProviderContract = {
     ['too many calls', failure(429, 'rate_limited', { 'x-ratelimit-reset': '4' }), 'busy', 4_000],
     // The tests’ clock stands at 2026-01-02T03:04:05.678Z.
     [
-      'too many calls until a moment',
+      'too many calls until a given time',
       failure(429, 'rate_limited', { 'x-ratelimit-reset': '1767323055' }),
       'busy',
       9_322,

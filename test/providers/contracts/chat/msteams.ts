@@ -30,7 +30,7 @@ export const contract: ProviderContract = {
       },
     },
     {
-      name: 'a card that somebody wrote, as the text',
+      name: 'a card that someone wrote, as the text',
       message: { content: '{"@type":"MessageCard","text":"Order 42"}', customData: undefined },
     },
     {
@@ -56,7 +56,7 @@ export const contract: ProviderContract = {
     ['too many calls', { status: 429, headers: { 'retry-after': '5' } }, 'busy', 5_000],
     ['no answer from the flow', failure(502, 'NoResponse'), 'busy'],
     [
-      'too many calls, told within a success',
+      'too many calls, reported within a success',
       {
         status: 200,
         body: 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429',
@@ -64,7 +64,7 @@ export const contract: ProviderContract = {
       'busy',
     ],
     [
-      'too large, told within a success',
+      'too large, reported within a success',
       {
         status: 200,
         body: 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 413',

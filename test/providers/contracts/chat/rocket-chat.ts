@@ -72,7 +72,7 @@ export const contract: ProviderContract = {
     ],
     ['too many calls, as a bad request', failure('Error, too many requests. [error-too-many-requests]'), 'busy'],
     ['no Rocket.Chat at the account’s address', { status: 404, body: '<html>' }, 'misconfigured'],
-    ['somebody else’s id is taken', failure('E11000 duplicate key error dup key: { _id: "x" }'), 'refused: other'],
+    ['someone else’s id is taken', failure('E11000 duplicate key error dup key: { _id: "x" }'), 'refused: other'],
     ['down', { status: 503 }, 'busy'],
   ],
   check: [

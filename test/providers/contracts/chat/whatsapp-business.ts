@@ -141,7 +141,7 @@ export const contract: ProviderContract = {
         },
       ),
       {
-        name: 'two reports, one of somebody else’s message, and one that is new',
+        name: 'two reports, one of someone else’s message, and one that is new',
         call: signedCall(
           reports(report('delivered'), report('sent', { biz_opaque_callback_data: 'theirs' }), report('pondered')),
         ),

@@ -73,8 +73,8 @@ export const contract: ProviderContract = {
     ['a gateway that gave up', { status: 504 }, 'unsure'],
   ],
   check: [
-    ['somebody is there', { status: 200 }, 'good'],
-    ['somebody is there and takes no HEAD', { status: 405 }, 'good'],
+    ['someone is there', { status: 200 }, 'good'],
+    ['someone is there and takes no HEAD', { status: 405 }, 'good'],
   ],
   receipts: {
     key,
@@ -86,7 +86,7 @@ export const contract: ProviderContract = {
         expected: [receipt(status)],
       })),
       {
-        name: 'a list, by the id of the receiver, one of them nobody knows',
+        name: 'a list, by the id of the receiver, one of them unknown',
         call: signed([
           { id: 'ext-77', status: 'opened', timestamp: seconds },
           { id: 'ext-77', status: 'lost' },

@@ -87,7 +87,7 @@ export const contract: ProviderContract = {
     ['an internal failure', failure(500, 'GENERAL_ERROR'), 'busy'],
     ['undeliverable', taken(entry(2, 'UNDELIVERABLE', 'UNDELIVERABLE_REJECTED_OPERATOR')), 'refused: other'],
     ['a bad address', taken(rejected('REJECTED_DESTINATION')), 'refused: bad-recipient'],
-    ['somebody who wants no more', taken(rejected('REJECTED_DND')), 'refused: opted-out'],
+    ['someone who wants no more', taken(rejected('REJECTED_DND')), 'refused: opted-out'],
     ['nothing left to spend', taken(rejected('REJECTED_NOT_ENOUGH_CREDITS')), 'misconfigured'],
     ['rejected otherwise', taken(rejected('REJECTED_SYSTEM_ERROR')), 'refused: other'],
     ['a success without messages', taken(), 'unsure'],

@@ -108,7 +108,7 @@ export const contract: ProviderContract = {
     ['bad keys', whole(401), 'misconfigured'],
     ['a blocked account', whole(403, 'mj-0014'), 'misconfigured'],
     ['a success without an id', { status: 200, body: { Messages: [{ Status: 'success', To: [] }] } }, 'unsure'],
-    ['an entry nobody can read', { status: 400, body: { Messages: [{ Status: 'other' }] } }, 'unsure'],
+    ['an unreadable entry', { status: 400, body: { Messages: [{ Status: 'other' }] } }, 'unsure'],
     ['too many calls', { ...whole(429), headers: { 'retry-after': '7' } }, 'busy', 7_000],
     ['a gateway that gave up', { status: 504 }, 'unsure'],
   ],
@@ -142,7 +142,7 @@ export const contract: ProviderContract = {
       event('spam', 'complained'),
       event('unsub', 'unsubscribed'),
       {
-        name: 'many events, one of them of no message and one nobody knows',
+        name: 'many events, one of them of no message and one unknown',
         call: {
           body: [
             { event: 'open', time: 1767268805, Message_GUID: uuid, email: 'zoe@example.org', CustomID: 'not-ours' },

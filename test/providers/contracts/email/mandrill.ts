@@ -91,7 +91,7 @@ export const contract: ProviderContract = {
   success: { answer: { status: 200, body: [person('queued'), person('sent', null, 'a1b2c4')] }, id: 'a1b2c3' },
   successes: [
     ['a scheduled one', { status: 200, body: [person('scheduled')] }, 'a1b2c3'],
-    ['not to everybody', { status: 200, body: [person('rejected', 'hard-bounce', null), person('sent')] }, 'a1b2c3'],
+    ['not to everyone', { status: 200, body: [person('rejected', 'hard-bounce', null), person('sent')] }, 'a1b2c3'],
   ],
   errors: [
     ['a bad key, with the status of a breakdown', failure('Invalid_Key'), 'misconfigured'],
@@ -107,14 +107,14 @@ export const contract: ProviderContract = {
     ['a bounce before', rejected('hard-bounce'), 'refused: bad-recipient'],
     ['a bounce that may pass, before', rejected('soft-bounce'), 'refused: bad-recipient'],
     ['a complaint before', rejected('spam'), 'refused: opted-out'],
-    ['somebody who left', rejected('unsub'), 'refused: opted-out'],
-    ['somebody who was put on the list by hand', rejected('custom'), 'refused: other'],
+    ['someone who left', rejected('unsub'), 'refused: opted-out'],
+    ['someone who was put on the list manually', rejected('custom'), 'refused: other'],
     ['a rule', rejected('rule'), 'refused: other'],
     ['a sender that is not allowed', rejected('invalid-sender'), 'misconfigured'],
     ['a sender that is not signed', rejected('unsigned'), 'misconfigured'],
     ['the end of a trial', rejected('test-mode-limit'), 'misconfigured'],
     [
-      'a copy that was taken, and nobody else',
+      'a copy that was taken, and no one else',
       {
         status: 200,
         body: [
@@ -127,7 +127,7 @@ export const contract: ProviderContract = {
     ],
     ['an address that is none', { status: 200, body: [person('invalid', null, null)] }, 'refused: bad-recipient'],
     ['a success without an id', { status: 200, body: [person('sent', null, '')] }, 'unsure'],
-    ['a state nobody knows', { status: 200, body: [person('other')] }, 'unsure'],
+    ['an unknown state', { status: 200, body: [person('other')] }, 'unsure'],
     ['too many calls', { status: 429, headers: { 'retry-after': '7' } }, 'busy', 7_000],
     ['a breakdown without JSON', { status: 502, body: '<html>' }, 'busy'],
     ['a gateway that gave up', { status: 504 }, 'unsure'],

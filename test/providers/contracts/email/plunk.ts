@@ -89,7 +89,7 @@ export const contract: ProviderContract = {
     cases: [
       ...reads,
       {
-        name: 'with a moment and a reason',
+        name: 'with a time and a reason',
         call: { body: { event: 'email.bounce', emailId: 'eml_9', timestamp: '2026-01-01T12:00:00Z', reason: 'full' } },
         expected: [
           { status: 'bounced', providerMessageId: 'eml_9', at: new Date('2026-01-01T12:00:00Z'), words: 'full' },

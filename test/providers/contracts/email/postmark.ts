@@ -127,7 +127,7 @@ export const contract: ProviderContract = {
     ['a file of a forbidden type', failure(411), 'refused: bad-content'],
     ['a pending account', failure(412), 'misconfigured'],
     ['an account that may not send', failure(413), 'misconfigured'],
-    ['a code nobody knows', failure(9999), 'refused: other'],
+    ['an unknown code', failure(9999), 'refused: other'],
     ['the same, as in a batch', failure(9999, 'words', 200), 'refused: other'],
     ['a success without an id', { status: 200, body: { ErrorCode: 0, Message: 'OK' } }, 'unsure'],
     ['too many calls', { ...failure(429, 'Rate Limit Exceeded', 429), headers: { 'retry-after': '7' } }, 'busy', 7_000],

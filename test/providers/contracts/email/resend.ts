@@ -12,7 +12,7 @@ const account = {
 }
 const failure = (status: number, name: string) => ({ status, body: { statusCode: status, name, message: 'words' } })
 
-function event(type: string, more: object = {}, { moment = '1767268800', key = secret } = {}): ContractCall {
+function event(type: string, more: object = {}, { at = '1767268800', key = secret } = {}): ContractCall {
   const data = {
     email_id: 'e-1',
     from: 'a@acme.test',
@@ -21,9 +21,9 @@ function event(type: string, more: object = {}, { moment = '1767268800', key = s
     ...more,
   }
   const body = JSON.stringify({ created_at: '2026-01-01T12:00:00.000Z', data, type })
-  const signature = createHmac('sha256', Buffer.from(key, 'base64')).update(`msg_1.${moment}.${body}`).digest('base64')
+  const signature = createHmac('sha256', Buffer.from(key, 'base64')).update(`msg_1.${at}.${body}`).digest('base64')
   return {
-    headers: { 'svix-id': 'msg_1', 'svix-timestamp': moment, 'svix-signature': `v1,AAAA v1,${signature}` },
+    headers: { 'svix-id': 'msg_1', 'svix-timestamp': at, 'svix-signature': `v1,AAAA v1,${signature}` },
     body,
   }
 }
@@ -51,7 +51,7 @@ export const contract: ProviderContract = {
   message: { customData: { topic_id: 'topic-1', To: ['eve@example.org'] } },
   variants: [
     {
-      name: 'nobody is in copy, whatever the settings say',
+      name: 'no one is in copy, whatever the settings say',
       message: { cc: [], bcc: [], customData: { bcc: ['eve@example.org'] } },
     },
     { name: 'at another address', account: { ...account, baseUrl: 'mail.acme.test/resend' } },
@@ -127,7 +127,7 @@ export const contract: ProviderContract = {
     ],
     unbelievable: [
       { name: 'another key', call: event('email.sent', {}, { key: 'c29tZXRoaW5nIGVsc2U=' }) },
-      { name: 'an old one', call: event('email.sent', {}, { moment: '1767182400' }) },
+      { name: 'an old one', call: event('email.sent', {}, { at: '1767182400' }) },
     ],
   },
 }

@@ -181,7 +181,7 @@ export const contract: ProviderContract = {
       event('unsubscribe', 'unsubscribed'),
       event('group_unsubscribe', 'unsubscribed'),
       {
-        name: 'many events, one nobody knows',
+        name: 'many events, one of them unknown',
         call: signed([eventOf('open'), eventOf('group_resubscribe'), eventOf('click')]),
         expected: [receipt('opened'), receipt('clicked')],
       },

@@ -121,7 +121,7 @@ export const contract: ProviderContract = {
       event('unique_proxy_open', 'opened'),
       event('click', 'clicked'),
       {
-        name: 'many events, one nobody knows and one of another sender',
+        name: 'many events, one unknown and one of another sender',
         call: {
           body: [eventOf('opened'), eventOf('list_addition'), eventOf('click', { 'X-Mailin-custom': 'their own' })],
         },

@@ -244,7 +244,7 @@ export const contract: ProviderContract = {
       },
     ],
     unbelievable: [
-      { name: 'signed by somebody', call: event('Send', {}, { key: newSubscriber.key }) },
+      { name: 'signed by someone', call: event('Send', {}, { key: newSubscriber.key }) },
       {
         name: 'signed for another customer of Amazon’s',
         call: event('Send', {}, { more: { TopicArn: 'arn:aws:sns:eu-central-1:666:posthorn' } }),
@@ -262,7 +262,7 @@ export const contract: ProviderContract = {
       },
       ...['sns.s3.amazonaws.com', 'sns.s3-us-west-2.amazonaws.com', 'sns.us-east-1.amazonaws.com.evil.test'].map(
         (host) => ({
-          name: `with a certificate that anybody may have put at ${host}`,
+          name: `with a certificate that anyone may have put at ${host}`,
           call: event(
             'Send',
             {},
@@ -290,7 +290,7 @@ export const contract: ProviderContract = {
     ],
     greetings: [
       { name: 'a subscription to confirm', call: question(), answer: 'confirmed' },
-      { name: 'one that somebody signed', call: question({}, { key: newSubscriber.key }), answer: undefined },
+      { name: 'one that someone signed', call: question({}, { key: newSubscriber.key }), answer: undefined },
       {
         name: 'one that leads elsewhere',
         call: question({ SubscribeURL: 'https://evil.test/?Action=ConfirmSubscription' }),

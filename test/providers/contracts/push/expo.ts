@@ -41,7 +41,7 @@ export const contract: ProviderContract = {
     ['a mistake of the app', tickets(failed('DeveloperError')), 'refused: other'],
     ['Expo’s trouble', tickets(failed('ExpoError')), 'busy'],
     ['Apple’s or Google’s trouble', tickets(failed('ProviderError')), 'busy'],
-    ['a reason nobody knows', tickets(failed()), 'refused: other'],
+    ['an unknown reason', tickets(failed()), 'refused: other'],
     ['a ticket that says nothing', tickets({ id }), 'unsure'],
     ['ok without an id', tickets({ status: 'ok' }), 'unsure'],
     ['two tickets for one message', tickets(ok, ok), 'unsure'],

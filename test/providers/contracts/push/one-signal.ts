@@ -46,7 +46,7 @@ export const contract: ProviderContract = {
   ],
   errors: [
     [
-      'nobody is subscribed',
+      'no one is subscribed',
       { status: 200, body: { id: '', errors: ['All included players are not subscribed'] } },
       'refused: opted-out',
     ],

@@ -36,7 +36,7 @@ export const contract: ProviderContract = {
     ['a gateway that gave up', failure(504), 'unsure'],
   ],
   check: [
-    ['somebody is there', { status: 404 }, 'good'],
+    ['someone is there', { status: 404 }, 'good'],
     ['whatever they say', { status: 500 }, 'good'],
   ],
 }

@@ -61,7 +61,7 @@ export const contract: ProviderContract = {
     ['a success without an id', { status: 200, body: {} }, 'unsure'],
   ],
   check: [
-    ['a publish to nobody', { status: 200, body: { publishId } }, 'good'],
+    ['a publish to no one', { status: 200, body: { publishId } }, 'good'],
     ['a wrong secret', failure(401), 'bad: secretKey'],
     ['no such instance', failure(404), 'bad: instanceId'],
     ['trouble', failure(500), 'bad'],

@@ -26,7 +26,7 @@ export const contract: ProviderContract = {
   ],
   success: { answer: created('user-1'), id: '197123' },
   successes: [
-    ['an answer that lists nobody by name', { status: 201, body: { id: 7, scheduled: 1 } }, '7'],
+    ['an answer that lists no one by name', { status: 201, body: { id: 7, scheduled: 1 } }, '7'],
     ['an id beyond what JSON counts', { status: 201, body: '{"id":12345678901234567890}' }, '12345678901234567890'],
   ],
   errors: [
@@ -46,7 +46,7 @@ export const contract: ProviderContract = {
   check: [
     ['the project', { status: 200, body: { id: 123 } }, 'good'],
     ['a wrong token', { status: 401 }, 'bad: apiKey'],
-    ['a project of somebody else', { status: 404 }, 'bad: applicationId'],
+    ['a project of someone else', { status: 404 }, 'bad: applicationId'],
     ['trouble', { status: 500 }, 'bad'],
   ],
   batch: {

@@ -59,7 +59,7 @@ export const contract: ProviderContract = {
   bodyIsIgnored: true,
   errors: [
     ['a subscription that is gone', { status: 410, body: { code: 410, errno: 106 } }, 'refused: dead-token'],
-    ['one that nobody knows', { status: 404 }, 'refused: dead-token'],
+    ['an unknown one', { status: 404 }, 'refused: dead-token'],
     ['another key pair’s', { status: 400, body: { reason: 'VapidPkHashMismatch' } }, 'refused: bad-recipient'],
     ['a wrong request', { status: 400, body: { message: 'words' } }, 'refused: bad-content'],
     ['a token that is not believed', { status: 401, body: { message: 'words' } }, 'misconfigured'],

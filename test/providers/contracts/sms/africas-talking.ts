@@ -16,7 +16,7 @@ const noRecipients = (Message: string) => ({ status: 201, body: { SMSMessageData
 const report = (status: string, failureReason = '') => ({
   body: `id=${id}&status=${status}&phoneNumber=%2B254711000001&networkCode=63902&failureReason=${failureReason}&retryCount=0`,
 })
-const told = { providerMessageId: id, address: '+254711000001' }
+const reported = { providerMessageId: id, address: '+254711000001' }
 
 export const contract: ProviderContract = {
   provider: africasTalking,
@@ -43,10 +43,10 @@ export const contract: ProviderContract = {
     ['trouble of theirs', answered(500, 'InternalServerError'), 'busy'],
     ['trouble of the gateway', answered(501, 'GatewayError'), 'busy'],
     ['refused by the gateway', answered(502, 'RejectedByGateway'), 'refused: other'],
-    ['a code nobody knows', answered(499, 'Dancing'), 'refused: other'],
-    ['nobody was sent anything: the sender', noRecipients('InvalidSenderId'), 'refused: bad-content'],
-    ['nobody was sent anything: the balance', noRecipients('InsufficientBalance'), 'misconfigured'],
-    ['nobody was sent anything, in other words', noRecipients('Sent to 0/1'), 'refused: other'],
+    ['an unknown code', answered(499, 'Dancing'), 'refused: other'],
+    ['no one was sent anything: the sender', noRecipients('InvalidSenderId'), 'refused: bad-content'],
+    ['no one was sent anything: the balance', noRecipients('InsufficientBalance'), 'misconfigured'],
+    ['no one was sent anything, in other words', noRecipients('Sent to 0/1'), 'refused: other'],
     ['a wrong key', { status: 401, body: 'The supplied authentication is invalid' }, 'misconfigured'],
     ['a success without an id', answered(101, 'Success'), 'unsure'],
   ],
@@ -58,23 +58,23 @@ export const contract: ProviderContract = {
   receipts: {
     key: 'inbound-key-0001',
     cases: [
-      { name: 'delivered', call: report('Success'), expected: [{ status: 'delivered', ...told }] },
+      { name: 'delivered', call: report('Success'), expected: [{ status: 'delivered', ...reported }] },
       {
         name: 'failed',
         call: report('Failed', 'UserNotProvisioned'),
-        expected: [{ status: 'failed', ...told, words: 'UserNotProvisioned' }],
+        expected: [{ status: 'failed', ...reported, words: 'UserNotProvisioned' }],
       },
       {
         name: 'rejected',
         call: report('Rejected', 'UserInBlackList'),
-        expected: [{ status: 'rejected', ...told, words: 'UserInBlackList' }],
+        expected: [{ status: 'rejected', ...reported, words: 'UserInBlackList' }],
       },
-      { name: 'nobody there', call: report('AbsentSubscriber'), expected: [{ status: 'failed', ...told }] },
-      { name: 'expired', call: report('Expired'), expected: [{ status: 'failed', ...told }] },
-      { name: 'sent', call: report('Sent'), expected: [{ status: 'sent', ...told }] },
-      { name: 'submitted', call: report('Submitted'), expected: [{ status: 'sent', ...told }] },
-      { name: 'buffered', call: report('Buffered'), expected: [{ status: 'queued', ...told }] },
-      { name: 'a status nobody knows', call: report('Dancing'), expected: [] },
+      { name: 'no one there', call: report('AbsentSubscriber'), expected: [{ status: 'failed', ...reported }] },
+      { name: 'expired', call: report('Expired'), expected: [{ status: 'failed', ...reported }] },
+      { name: 'sent', call: report('Sent'), expected: [{ status: 'sent', ...reported }] },
+      { name: 'submitted', call: report('Submitted'), expected: [{ status: 'sent', ...reported }] },
+      { name: 'buffered', call: report('Buffered'), expected: [{ status: 'queued', ...reported }] },
+      { name: 'an unknown status', call: report('Dancing'), expected: [] },
     ],
   },
 }

@@ -49,7 +49,7 @@ export const contract: ProviderContract = {
         call: { body: 'message_id=9d9e0f4c&status=undelivered&to=%2B251900000001' },
         expected: [{ status: 'failed', providerMessageId: '9d9e0f4c', address: '+251900000001' }],
       },
-      { name: 'a status nobody knows', call: report('hm'), expected: [] },
+      { name: 'an unknown status', call: report('hm'), expected: [] },
     ],
   },
 }

@@ -21,7 +21,7 @@ const report = (type: string, more: object = {}) => ({
   message: { id, tag: messageId, applicationId: '93de2206-9669-4e07-948d-329f4b722ee2' },
   ...more,
 })
-const told = {
+const reported = {
   messageId,
   providerMessageId: id,
   address: '+447700900123',
@@ -69,22 +69,22 @@ export const contract: ProviderContract = {
   receipts: {
     key: 'inbound-key-0001',
     cases: [
-      { name: 'sending', call: { body: [report('message-sending')] }, expected: [{ status: 'sent', ...told }] },
-      { name: 'sent', call: { body: [report('message-sent')] }, expected: [{ status: 'sent', ...told }] },
+      { name: 'sending', call: { body: [report('message-sending')] }, expected: [{ status: 'sent', ...reported }] },
+      { name: 'sent', call: { body: [report('message-sent')] }, expected: [{ status: 'sent', ...reported }] },
       {
         name: 'delivered',
         call: { body: [report('message-delivered')] },
-        expected: [{ status: 'delivered', ...told }],
+        expected: [{ status: 'delivered', ...reported }],
       },
       {
         name: 'failed, with its code',
         call: { body: [report('message-failed', { errorCode: 4432 })] },
-        expected: [{ status: 'failed', ...told, words: 'Incoming (4432)' }],
+        expected: [{ status: 'failed', ...reported, words: 'Incoming (4432)' }],
       },
       {
         name: 'not in a list',
         call: { body: report('message-delivered') },
-        expected: [{ status: 'delivered', ...told }],
+        expected: [{ status: 'delivered', ...reported }],
       },
       { name: 'a message that came in', call: { body: [report('message-received')] }, expected: [] },
     ],

@@ -20,7 +20,7 @@ const report = (type: string, subtype: string | null = null) => [
     submission: { id: '2-1', date: '2024-01-02T03:04:05Z' },
   },
 ]
-const told = { messageId, providerMessageId: '1128374', address: '447700900123' }
+const reported = { messageId, providerMessageId: '1128374', address: '447700900123' }
 
 export const contract: ProviderContract = {
   provider: bulkSms,
@@ -58,36 +58,36 @@ export const contract: ProviderContract = {
       {
         name: 'delivered',
         call: { body: report('DELIVERED') },
-        expected: [{ status: 'delivered', ...told }],
+        expected: [{ status: 'delivered', ...reported }],
       },
       {
         name: 'expired',
         call: { body: report('FAILED', 'EXPIRED') },
-        expected: [{ status: 'failed', ...told, words: 'EXPIRED' }],
+        expected: [{ status: 'failed', ...reported, words: 'EXPIRED' }],
       },
       {
         name: 'a handset that cannot',
         call: { body: report('FAILED', 'HANDSET_ERROR') },
-        expected: [{ status: 'failed', ...told, words: 'HANDSET_ERROR' }],
+        expected: [{ status: 'failed', ...reported, words: 'HANDSET_ERROR' }],
       },
       {
         name: 'blocked',
         call: { body: report('FAILED', 'BLOCKED') },
-        expected: [{ status: 'failed', ...told, words: 'BLOCKED' }],
+        expected: [{ status: 'failed', ...reported, words: 'BLOCKED' }],
       },
       {
         name: 'not sent',
         call: { body: report('FAILED', 'NOT_SENT') },
-        expected: [{ status: 'failed', ...told, words: 'NOT_SENT' }],
+        expected: [{ status: 'failed', ...reported, words: 'NOT_SENT' }],
       },
-      { name: 'sent', call: { body: report('SENT') }, expected: [{ status: 'sent', ...told }] },
-      { name: 'accepted', call: { body: report('ACCEPTED') }, expected: [{ status: 'sent', ...told }] },
+      { name: 'sent', call: { body: report('SENT') }, expected: [{ status: 'sent', ...reported }] },
+      { name: 'accepted', call: { body: report('ACCEPTED') }, expected: [{ status: 'sent', ...reported }] },
       { name: 'unknown is no news', call: { body: report('UNKNOWN') }, expected: [] },
       {
         name: 'two at once, one of them not ours',
         call: { body: [...report('DELIVERED'), { id: 7, status: { type: 'SENT' }, userSuppliedId: 'theirs' }] },
         expected: [
-          { status: 'delivered', ...told },
+          { status: 'delivered', ...reported },
           { status: 'sent', providerMessageId: '7' },
         ],
       },

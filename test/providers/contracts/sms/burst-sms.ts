@@ -16,18 +16,18 @@ const taken = (more: object) => ({
 })
 const failure = (status: number, code: string) => ({ status, body: { error: { code, description: 'words' } } })
 
-const report = (status: string, told: string | undefined, words?: string): ReceiptCase => ({
+const report = (status: string, reported: string | undefined, words?: string): ReceiptCase => ({
   name: status,
   call: {
     method: 'GET',
     query: `?message_id=339683245&mobile=447700900123&datetime=2024-01-02+02%3A04%3A05&status=${status}&user_id=7`,
   },
   expected:
-    told === undefined
+    reported === undefined
       ? []
       : [
           {
-            status: told as never,
+            status: reported as never,
             providerMessageId: '339683245',
             address: '447700900123',
             at: new Date('2024-01-02T02:04:05Z'),

@@ -14,7 +14,7 @@ const whole = (status: number, code: number) => ({ status, body: { error: { code
 
 const messageId = '0197f3a0-0000-7000-8000-000000000002'
 
-function update(statusCode: number, status: string, told: string | undefined, words?: string): ReceiptCase {
+function update(statusCode: number, status: string, reported: string | undefined, words?: string): ReceiptCase {
   const event = { channel: 'sms', timestamp: 1_704_161_045_123, statusCode, status, messageId: '77fb29' }
   return {
     name: status,
@@ -26,11 +26,11 @@ function update(statusCode: number, status: string, told: string | undefined, wo
       },
     },
     expected:
-      told === undefined
+      reported === undefined
         ? []
         : [
             {
-              status: told as never,
+              status: reported as never,
               messageId,
               providerMessageId: '77fb29',
               at: new Date('2024-01-02T02:04:05.123Z'),
@@ -59,7 +59,7 @@ export const contract: ProviderContract = {
   errors: [
     ['a wrong number', item(400, 6), 'refused: bad-recipient'],
     ['a wrong recipient', item(207, 25), 'refused: bad-recipient'],
-    ['somebody who opted out', item(207, 26), 'refused: opted-out'],
+    ['someone who opted out', item(207, 26), 'refused: opted-out'],
     ['too long', item(400, 24), 'refused: bad-content'],
     ['a sender of a two-way integration', item(400, 44), 'misconfigured'],
     ['another sender', item(400, 45), 'misconfigured'],

@@ -17,7 +17,7 @@ const failure = (status: number, response_code: string) => ({
 const report = (code: string, text = '') => ({
   body: `message_id=${id}&status=x&status_code=${code}&status_text=${text}&error_code=&error_text=&custom_string=${messageId}&timestamp_send=1704161040&timestamp=1704161045`,
 })
-const told = { messageId, providerMessageId: id, at: new Date('2024-01-02T02:04:05Z') }
+const reported = { messageId, providerMessageId: id, at: new Date('2024-01-02T02:04:05Z') }
 
 export const contract: ProviderContract = {
   provider: clicksend,
@@ -31,10 +31,10 @@ export const contract: ProviderContract = {
     ['no credit', item('INSUFFICIENT_CREDIT'), 'misconfigured'],
     ['nothing said', item('EMPTY_MESSAGE'), 'refused: bad-content'],
     ['a country that is not enabled', item('COUNTRY_NOT_ENABLED'), 'misconfigured'],
-    ['the same a moment ago', item('THROTTLED'), 'busy', 60_000],
+    ['the same just before', item('THROTTLED'), 'busy', 60_000],
     ['trouble of theirs', item('INTERNAL_ERROR'), 'busy'],
     ['other trouble of theirs', item('SOMETHING_IS_WRONG'), 'busy'],
-    ['a status nobody knows', item('DANCING'), 'refused: other'],
+    ['an unknown status', item('DANCING'), 'refused: other'],
     ['wrong credentials', failure(401, 'UNAUTHORIZED'), 'misconfigured'],
     ['invalid credentials', failure(401, 'INVALID_CREDENTIALS'), 'misconfigured'],
     ['no credentials', failure(401, 'MISSING_CREDENTIALS'), 'misconfigured'],
@@ -68,21 +68,21 @@ export const contract: ProviderContract = {
   receipts: {
     key: 'inbound-key-0001',
     cases: [
-      { name: 'sent', call: report('200'), expected: [{ status: 'sent', ...told }] },
+      { name: 'sent', call: report('200'), expected: [{ status: 'sent', ...reported }] },
       {
         name: 'delivered',
         call: report('201', 'Success'),
-        expected: [{ status: 'delivered', ...told, words: 'Success' }],
+        expected: [{ status: 'delivered', ...reported, words: 'Success' }],
       },
       {
         name: 'a temporary failure',
         call: report('300', 'Temporary'),
-        expected: [{ status: 'deferred', ...told, words: 'Temporary' }],
+        expected: [{ status: 'deferred', ...reported, words: 'Temporary' }],
       },
-      { name: 'failed', call: report('301', 'Failed'), expected: [{ status: 'failed', ...told, words: 'Failed' }] },
-      { name: 'failed for another reason', call: report('302'), expected: [{ status: 'failed', ...told }] },
-      { name: 'any other of 4xx', call: report('404'), expected: [{ status: 'failed', ...told }] },
-      { name: 'a code nobody knows', call: report('700'), expected: [] },
+      { name: 'failed', call: report('301', 'Failed'), expected: [{ status: 'failed', ...reported, words: 'Failed' }] },
+      { name: 'failed for another reason', call: report('302'), expected: [{ status: 'failed', ...reported }] },
+      { name: 'any other of 4xx', call: report('404'), expected: [{ status: 'failed', ...reported }] },
+      { name: 'an unknown code', call: report('700'), expected: [] },
     ],
   },
 }

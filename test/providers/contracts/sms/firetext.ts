@@ -17,7 +17,7 @@ const receipt = (status: string, code: string, reference = messageId): ContractC
   }).toString(),
 })
 
-const told = { messageId, address: '447700900123' } as const
+const reported = { messageId, address: '447700900123' } as const
 const failures: [string, string][] = [
   ['101', 'unknown subscriber (101)'],
   ['102', 'absent subscriber (102)'],
@@ -48,7 +48,7 @@ export const contract: ProviderContract = {
     ['a sender that the message named', said(3), 'refused: bad-content'],
     ['a group', said(4), 'refused: other'],
     ['a text', said(5), 'refused: bad-content'],
-    ['a moment', said(6), 'refused: other'],
+    ['a time', said(6), 'refused: other'],
     ['no credit', said(7), 'misconfigured'],
     ['an address for receipts', said(8), 'misconfigured'],
     ['a sub-account', said(9), 'misconfigured'],
@@ -67,12 +67,12 @@ export const contract: ProviderContract = {
   receipts: {
     key: 'firetext-webhook-key',
     cases: [
-      { name: 'delivered', call: receipt('0', '000'), expected: [{ status: 'delivered', ...told }] },
-      { name: 'pending at the network', call: receipt('2', '000'), expected: [{ status: 'queued', ...told }] },
+      { name: 'delivered', call: receipt('0', '000'), expected: [{ status: 'delivered', ...reported }] },
+      { name: 'pending at the network', call: receipt('2', '000'), expected: [{ status: 'queued', ...reported }] },
       ...failures.map(([code, words]) => ({
         name: words,
         call: receipt('1', code),
-        expected: [{ status: 'failed' as const, ...told, words }],
+        expected: [{ status: 'failed' as const, ...reported, words }],
       })),
       { name: 'a status of tomorrow', call: receipt('3', '000'), expected: [] },
       { name: 'a reference that is not ours', call: receipt('0', '000', 'campaign-7'), expected: [] },

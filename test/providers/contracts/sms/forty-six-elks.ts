@@ -54,7 +54,7 @@ export const contract: ProviderContract = {
         call: { body: `id=${id}&status=failed` },
         expected: [{ status: 'failed', providerMessageId: id }],
       },
-      { name: 'a status nobody knows', call: { body: `id=${id}&status=dancing` }, expected: [] },
+      { name: 'an unknown status', call: { body: `id=${id}&status=dancing` }, expected: [] },
     ],
   },
 }

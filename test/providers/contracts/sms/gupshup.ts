@@ -9,7 +9,7 @@ const said = (status: string, given: string | undefined) => ({
 })
 const failure = (code: number) => said('error', String(code))
 
-const told = {
+const reported = {
   providerMessageId: id,
   address: '447700900123',
   at: new Date('2024-01-02T02:04:05.123Z'),
@@ -69,15 +69,15 @@ export const contract: ProviderContract = {
   receipts: {
     key: 'gupshup-webhook-key',
     cases: [
-      byGet('SUCCESS', [{ status: 'delivered', ...told }]),
-      byGet('FAILURE', [{ status: 'failed', ...told, words: 'ABSENT_SUBSCRIBER (003)' }]),
+      byGet('SUCCESS', [{ status: 'delivered', ...reported }]),
+      byGet('FAILURE', [{ status: 'failed', ...reported, words: 'ABSENT_SUBSCRIBER (003)' }]),
       byGet('UNKNOWN', []),
       {
         name: 'several by POST',
         call: byPost(JSON.stringify([event('DELIVERED'), event('FAILED', 'other-id'), event('UNKNOWN'), null])),
         expected: [
-          { status: 'delivered', ...told },
-          { status: 'failed', ...told, providerMessageId: 'other-id', words: 'ABSENT_SUBSCRIBER (003)' },
+          { status: 'delivered', ...reported },
+          { status: 'failed', ...reported, providerMessageId: 'other-id', words: 'ABSENT_SUBSCRIBER (003)' },
         ],
       },
       {

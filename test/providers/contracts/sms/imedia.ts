@@ -54,7 +54,7 @@ export const contract: ProviderContract = {
         call: { body: { referentId: 'R-1', status: given } },
         expected: [{ status, providerMessageId: 'R-1' }],
       })),
-      { name: 'a status nobody knows', call: { body: { referentId: 'R-1', status: 'hm' } }, expected: [] },
+      { name: 'an unknown status', call: { body: { referentId: 'R-1', status: 'hm' } }, expected: [] },
     ],
   },
 }

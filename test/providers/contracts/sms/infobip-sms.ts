@@ -23,7 +23,7 @@ const fault = (status: number, ...properties: string[]) => ({
   },
 })
 
-function report(groupName: string, told: string | undefined, words?: string, name = `${groupName}_X`): ReceiptCase {
+function report(groupName: string, reported: string | undefined, words?: string, name = `${groupName}_X`): ReceiptCase {
   return {
     name: groupName,
     call: {
@@ -44,11 +44,11 @@ function report(groupName: string, told: string | undefined, words?: string, nam
       },
     },
     expected:
-      told === undefined
+      reported === undefined
         ? []
         : [
             {
-              status: told as never,
+              status: reported as never,
               messageId,
               providerMessageId: messageId,
               address: '447700900123',
@@ -98,7 +98,7 @@ export const contract: ProviderContract = {
     ['a blocked destination', rejected('REJECTED_DESTINATION_BLOCKLISTED'), 'refused: opted-out'],
     ['too long', rejected('REJECTED_MESSAGE_TOO_LONG'), 'refused: bad-content'],
     ['a header', rejected('REJECTED_INVALID_UDH'), 'refused: bad-content'],
-    ['an error of its own, told politely', rejected('REJECTED_SYSTEM_ERROR'), 'busy'],
+    ['an error of its own, worded politely', rejected('REJECTED_SYSTEM_ERROR'), 'busy'],
     ['too much for one number', rejected('REJECTED_FLOODING_FILTER'), 'refused: other'],
     ['undeliverable', said(entry(2, 'UNDELIVERABLE_NOT_DELIVERED')), 'refused: other'],
     ['expired', said(entry(4, 'EXPIRED_EXPIRED')), 'refused: other'],

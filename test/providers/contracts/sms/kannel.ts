@@ -82,7 +82,7 @@ export const contract: ProviderContract = {
         call: report('16', 'NACK%2F69'),
         expected: [{ status: 'rejected', messageId, at, words: 'NACK/69' }],
       },
-      { name: 'a status nobody knows', call: report('3'), expected: [] },
+      { name: 'an unknown status', call: report('3'), expected: [] },
     ],
   },
 }

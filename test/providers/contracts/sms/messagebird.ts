@@ -39,7 +39,7 @@ const report = (status: string, more = ''): ContractCall => ({
   method: 'GET',
   query: `?id=${id}&reference=${messageId}&recipient=447700900123&status=${status}&statusDatetime=2024-01-02T03:04:04%2B00:00${more}`,
 })
-const told = {
+const reported = {
   messageId,
   providerMessageId: id,
   address: '447700900123',
@@ -96,24 +96,24 @@ export const contract: ProviderContract = {
     key,
     now,
     cases: [
-      { name: 'delivered', call: signed(report('delivered')), expected: [{ status: 'delivered', ...told }] },
+      { name: 'delivered', call: signed(report('delivered')), expected: [{ status: 'delivered', ...reported }] },
       {
         name: 'not delivered, with its code',
         call: signed(report('delivery_failed', '&statusReason=unknown+subscriber&statusErrorCode=1'), {
           alg: 'HS512',
           digest: 'sha512',
         }),
-        expected: [{ status: 'failed', ...told, words: 'unknown subscriber (1)' }],
+        expected: [{ status: 'failed', ...reported, words: 'unknown subscriber (1)' }],
       },
       {
         name: 'expired',
         call: signed(report('expired'), { alg: 'HS384', digest: 'sha384' }),
-        expected: [{ status: 'failed', ...told }],
+        expected: [{ status: 'failed', ...reported }],
       },
-      { name: 'sent', call: signed(report('sent')), expected: [{ status: 'sent', ...told }] },
-      { name: 'scheduled', call: signed(report('scheduled')), expected: [{ status: 'queued', ...told }] },
-      { name: 'buffered', call: signed(report('buffered')), expected: [{ status: 'queued', ...told }] },
-      { name: 'a status nobody knows', call: signed(report('dancing')), expected: [] },
+      { name: 'sent', call: signed(report('sent')), expected: [{ status: 'sent', ...reported }] },
+      { name: 'scheduled', call: signed(report('scheduled')), expected: [{ status: 'queued', ...reported }] },
+      { name: 'buffered', call: signed(report('buffered')), expected: [{ status: 'queued', ...reported }] },
+      { name: 'an unknown status', call: signed(report('dancing')), expected: [] },
       {
         name: 'as a form, whose hash is signed too',
         call: signed({ body: `id=${id}&status=delivered` }),
@@ -122,7 +122,7 @@ export const contract: ProviderContract = {
       {
         name: 'by a clock that is four seconds ahead',
         call: signed(report('sent'), { claims: { nbf: seconds + 4 } }),
-        expected: [{ status: 'sent', ...told }],
+        expected: [{ status: 'sent', ...reported }],
       },
     ],
     unbelievable: [

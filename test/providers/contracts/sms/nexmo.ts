@@ -43,7 +43,7 @@ function call(method: 'GET' | 'form' | 'JSON', status: string, more: Record<stri
     : { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: form }
 }
 
-const told = {
+const reported = {
   messageId,
   providerMessageId: '0C000000217B7F02',
   address: '447700900123',
@@ -53,7 +53,7 @@ const told = {
 const row = (name: string, status: ReceiptCase['expected'][number]['status'], words?: string): ReceiptCase => ({
   name,
   call: call('GET', name),
-  expected: [{ status, ...told, ...(words === undefined ? {} : { words }) }],
+  expected: [{ status, ...reported, ...(words === undefined ? {} : { words }) }],
 })
 
 export const contract: ProviderContract = {
@@ -126,19 +126,24 @@ export const contract: ProviderContract = {
       row('rejected', 'failed', 'rejected (0)'),
       row('expired', 'failed', 'expired (0)'),
       { name: 'unknown', call: call('GET', 'unknown'), expected: [] },
-      { name: 'by a form', call: call('form', 'delivered'), expected: [{ status: 'delivered', ...told }] },
-      { name: 'by JSON', call: call('JSON', 'delivered'), expected: [{ status: 'delivered', ...told }] },
+      { name: 'by a form', call: call('form', 'delivered'), expected: [{ status: 'delivered', ...reported }] },
+      { name: 'by JSON', call: call('JSON', 'delivered'), expected: [{ status: 'delivered', ...reported }] },
       {
         name: 'a reference that is not ours',
         call: call('form', 'delivered', { 'client-ref': 'campaign-7' }),
         expected: [
-          { status: 'delivered', providerMessageId: told.providerMessageId, address: told.address, at: told.at },
+          {
+            status: 'delivered',
+            providerMessageId: reported.providerMessageId,
+            address: reported.address,
+            at: reported.at,
+          },
         ],
       },
     ],
     unbelievable: [
       { name: 'played again an hour later', call: call('form', 'delivered', { timestamp: '1704157445' }) },
-      { name: 'without a moment', call: call('form', 'delivered', { timestamp: '' }) },
+      { name: 'without a timestamp', call: call('form', 'delivered', { timestamp: '' }) },
       { name: 'an odd signature', call: { method: 'GET', query: '?messageId=1&status=delivered&sig=abc' } },
     ],
   },

@@ -6,7 +6,7 @@ const account = { user: 'acme', password: 'fake-password-central', from: 'shared
 const said = (body: string) => ({ status: 200, body })
 const messageId = '0197f3a0-0000-7000-8000-000000000002'
 
-function receipt(status: string, told: string | undefined, words?: string): ReceiptCase {
+function receipt(status: string, reported: string | undefined, words?: string): ReceiptCase {
   const query = new URLSearchParams({
     ID: '991',
     REFERENCE: messageId,
@@ -22,9 +22,16 @@ function receipt(status: string, told: string | undefined, words?: string): Rece
     name: status,
     call: { method: 'GET', query: `?${query}` },
     expected:
-      told === undefined
+      reported === undefined
         ? []
-        : [{ status: told as never, messageId, address: '447700900123', ...(words === undefined ? {} : { words }) }],
+        : [
+            {
+              status: reported as never,
+              messageId,
+              address: '447700900123',
+              ...(words === undefined ? {} : { words }),
+            },
+          ],
   }
 }
 

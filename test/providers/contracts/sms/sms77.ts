@@ -86,7 +86,7 @@ export const contract: ProviderContract = {
     ['the limit of the day for a number', failure(403), 'refused: other'],
     ['no credit', { status: 200, body: { success: '500' } }, 'misconfigured'],
     ['a carrier that failed', failure(600), 'busy'],
-    ['nobody knows', { status: 200, body: { success: '700' } }, 'busy'],
+    ['unknown', { status: 200, body: { success: '700' } }, 'busy'],
     ['media', failure(801), 'refused: bad-content'],
     ['more media', failure(802), 'refused: bad-content'],
     ['yet more media', failure(803), 'refused: bad-content'],

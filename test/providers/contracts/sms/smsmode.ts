@@ -48,7 +48,7 @@ export const contract: ProviderContract = {
     ['enough for this month', undeliverable('ORGANISATION_MONTHLY_LIMIT_EXCEEDED'), 'misconfigured'],
     ['spam', undeliverable('SPAM'), 'refused: bad-content'],
     ['a bad number', undeliverable('INVALID_PHONE_NUMBER'), 'refused: bad-recipient'],
-    ['somebody who wants none', undeliverable('BLACKLISTED'), 'refused: opted-out'],
+    ['someone who wants none', undeliverable('BLACKLISTED'), 'refused: opted-out'],
     ['undeliverable, and no more', made({ value: 'UNDELIVERABLE' }), 'refused: other'],
     ['a bad request', failure(400), 'refused: other'],
     ['a wrong key', failure(401), 'misconfigured'],
@@ -86,7 +86,7 @@ export const contract: ProviderContract = {
         call: { body: message({ value: 'UNDELIVERABLE', detail: 'SPAM' }) },
         expected: [{ status: 'failed', ...receipt, words: 'SPAM' }],
       },
-      { name: 'a status nobody knows', call: { body: message({ value: 'HM' }) }, expected: [] },
+      { name: 'an unknown status', call: { body: message({ value: 'HM' }) }, expected: [] },
     ],
   },
 }

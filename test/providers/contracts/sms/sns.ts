@@ -43,7 +43,7 @@ export const contract: ProviderContract = {
     ['a parameter', failure(400, 'InvalidParameter'), 'refused: other'],
     ['a value', failure(400, 'InvalidParameterValue'), 'refused: other'],
     ['a value, in other words', failure(400, 'ParameterValueInvalid'), 'refused: other'],
-    ['somebody who opted out', failure(400, 'OptedOut'), 'refused: opted-out'],
+    ['someone who opted out', failure(400, 'OptedOut'), 'refused: opted-out'],
     ['too fast', failure(400, 'Throttling'), 'busy'],
     ['too fast, in other words', failure(400, 'ThrottlingException'), 'busy'],
     ['a key of encryption', failure(400, 'KMSDisabled'), 'misconfigured'],

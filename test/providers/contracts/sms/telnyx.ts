@@ -44,12 +44,12 @@ function call(type: string, status: string, errors: object[] = [], seconds = '17
   }
 }
 
-const told = { providerMessageId: id, address: '+447700900123', at: new Date('2024-01-02T02:04:05Z') } as const
+const reported = { providerMessageId: id, address: '+447700900123', at: new Date('2024-01-02T02:04:05Z') } as const
 
 const row = (name: string, status: ReceiptCase['expected'][number]['status']): ReceiptCase => ({
   name,
   call: call('message.finalized', name),
-  expected: [{ status, ...told, ...(status === 'failed' ? { words: name } : {}) }],
+  expected: [{ status, ...reported, ...(status === 'failed' ? { words: name } : {}) }],
 })
 
 export const contract: ProviderContract = {
@@ -63,7 +63,7 @@ export const contract: ProviderContract = {
     ['forbidden otherwise', failure(403, '77777'), 'misconfigured'],
     ['only numbers that were verified', failure(403, '10039'), 'misconfigured'],
     ['too fast', { ...failure(429, '10011'), headers: { 'retry-after': '7' } }, 'busy', 7_000],
-    ['somebody who opted out', failure(400, '40300'), 'refused: opted-out'],
+    ['someone who opted out', failure(400, '40300'), 'refused: opted-out'],
     ['a sender that the message named', failure(400, '40305'), 'refused: bad-content'],
     ['a sender that carriers do not know', failure(400, '40013'), 'refused: bad-content'],
     ['an invalid number', failure(400, '40310'), 'refused: bad-recipient'],
@@ -98,11 +98,11 @@ export const contract: ProviderContract = {
       row('sent', 'sent'),
       row('queued', 'queued'),
       row('sending', 'queued'),
-      { name: 'on its way', call: call('message.sent', 'sent'), expected: [{ status: 'sent', ...told }] },
+      { name: 'on its way', call: call('message.sent', 'sent'), expected: [{ status: 'sent', ...reported }] },
       {
         name: 'a failure with its reason',
         call: call('message.finalized', 'delivery_failed', [{ code: '40001', title: 'Not routable' }]),
-        expected: [{ status: 'failed', ...told, words: 'Not routable (40001)' }],
+        expected: [{ status: 'failed', ...reported, words: 'Not routable (40001)' }],
       },
       { name: 'a message to us', call: call('message.received', 'delivered'), expected: [] },
       { name: 'a status of tomorrow', call: call('message.finalized', 'pondered'), expected: [] },

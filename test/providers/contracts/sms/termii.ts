@@ -11,7 +11,7 @@ function report(status: string): ContractCall {
   const body = `{"type":"outbound","id":"r-1","message_id":5964465985113503103,"receiver":"2348000000001","sent_at":"2024-01-02 03:04:05","status":"${status}"}`
   return { body, headers: { 'X-Termii-Signature': signature(body) } }
 }
-const told = { providerMessageId: '5964465985113503103', address: '2348000000001' }
+const reported = { providerMessageId: '5964465985113503103', address: '2348000000001' }
 
 /** A value worked out manually. */
 const known: ContractCall = {
@@ -83,22 +83,30 @@ export const contract: ProviderContract = {
       {
         name: 'delivered, with a detail',
         call: report('Delivered | 000'),
-        expected: [{ status: 'delivered', ...told, words: 'Delivered | 000' }],
+        expected: [{ status: 'delivered', ...reported, words: 'Delivered | 000' }],
       },
-      { name: 'sent', call: report('Message Sent'), expected: [{ status: 'sent', ...told, words: 'Message Sent' }] },
+      {
+        name: 'sent',
+        call: report('Message Sent'),
+        expected: [{ status: 'sent', ...reported, words: 'Message Sent' }],
+      },
       {
         name: 'failed',
         call: report('Message Failed'),
-        expected: [{ status: 'failed', ...told, words: 'Message Failed' }],
+        expected: [{ status: 'failed', ...reported, words: 'Message Failed' }],
       },
-      { name: 'rejected', call: report('Rejected'), expected: [{ status: 'rejected', ...told, words: 'Rejected' }] },
-      { name: 'expired', call: report('Expired'), expected: [{ status: 'failed', ...told, words: 'Expired' }] },
+      {
+        name: 'rejected',
+        call: report('Rejected'),
+        expected: [{ status: 'rejected', ...reported, words: 'Rejected' }],
+      },
+      { name: 'expired', call: report('Expired'), expected: [{ status: 'failed', ...reported, words: 'Expired' }] },
       {
         name: 'do not disturb',
         call: report('DND Active on Phone Number'),
-        expected: [{ status: 'failed', ...told, words: 'DND Active on Phone Number' }],
+        expected: [{ status: 'failed', ...reported, words: 'DND Active on Phone Number' }],
       },
-      { name: 'a status nobody knows', call: report('Dancing'), expected: [] },
+      { name: 'an unknown status', call: report('Dancing'), expected: [] },
     ],
     unbelievable: [
       {

@@ -30,7 +30,7 @@ function callback(status: string, more: Record<string, string> = {}): ContractCa
   }
 }
 
-const told = { providerMessageId: 'SMfake', address: '+447700900123' } as const
+const reported = { providerMessageId: 'SMfake', address: '+447700900123' } as const
 const json = '{"MessageSid":"SMfake","MessageStatus":"delivered"}'
 const digestQuery = `?bodySHA256=${createHash('sha256').update(json).digest('hex')}`
 
@@ -70,7 +70,7 @@ export const contract: ProviderContract = {
     ['no route', failure(400, 21612), 'refused: bad-recipient'],
     ['not a mobile', failure(400, 21614), 'refused: bad-recipient'],
     ['an invalid number', failure(400, 21211), 'refused: bad-recipient'],
-    ['somebody who wrote STOP', failure(400, 21610), 'refused: opted-out'],
+    ['someone who wrote STOP', failure(400, 21610), 'refused: opted-out'],
     ['too long', failure(400, 21617), 'refused: bad-content'],
     ['a full queue', failure(400, 21611), 'busy'],
     [
@@ -90,22 +90,22 @@ export const contract: ProviderContract = {
       ...['accepted', 'scheduled', 'queued', 'sending'].map((status) => ({
         name: status,
         call: callback(status),
-        expected: [{ status: 'queued' as const, ...told }],
+        expected: [{ status: 'queued' as const, ...reported }],
       })),
-      { name: 'sent', call: callback('sent'), expected: [{ status: 'sent', ...told }] },
-      { name: 'delivered', call: callback('delivered'), expected: [{ status: 'delivered', ...told }] },
-      { name: 'read', call: callback('read'), expected: [{ status: 'delivered', ...told }] },
+      { name: 'sent', call: callback('sent'), expected: [{ status: 'sent', ...reported }] },
+      { name: 'delivered', call: callback('delivered'), expected: [{ status: 'delivered', ...reported }] },
+      { name: 'read', call: callback('read'), expected: [{ status: 'delivered', ...reported }] },
       {
         name: 'undelivered',
         call: callback('undelivered', { ErrorCode: '30003' }),
-        expected: [{ status: 'failed', ...told, words: 'undelivered (30003)' }],
+        expected: [{ status: 'failed', ...reported, words: 'undelivered (30003)' }],
       },
       {
         name: 'failed',
         call: callback('failed', { ErrorCode: '30007', ErrorMessage: 'Filtered' }),
-        expected: [{ status: 'failed', ...told, words: 'Filtered (30007)' }],
+        expected: [{ status: 'failed', ...reported, words: 'Filtered (30007)' }],
       },
-      { name: 'canceled', call: callback('canceled'), expected: [{ status: 'failed', ...told }] },
+      { name: 'canceled', call: callback('canceled'), expected: [{ status: 'failed', ...reported }] },
       { name: 'a status of tomorrow', call: callback('pondering'), expected: [] },
     ],
     unbelievable: [

@@ -96,7 +96,7 @@ export const contract: ProviderContract = {
         call: { method: 'GET', query: '?messageID=3200017889310&status=sent' },
         expected: [{ status: 'sent', providerMessageId: '3200017889310' }],
       },
-      { name: 'a status nobody knows', call: { body: report('Hm') }, expected: [] },
+      { name: 'an unknown status', call: { body: report('Hm') }, expected: [] },
     ],
   },
 }
