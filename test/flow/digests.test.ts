@@ -50,6 +50,26 @@ test('the events of a window are sent together, in the order they came', async (
   }
 })
 
+test('of events that are run together the first that was accepted speaks for the others, whichever was claimed first', async () => {
+  const workflow = await scene.workflow([digest(), inApp(list)])
+  const person = fresh('person')
+  const transactions: string[] = []
+  for (const n of [1, 2, 3, 4, 5]) {
+    const transactionId = await scene.trigger(workflow, person, { payload: { n } })
+    // Claims take what is due longest.
+    await scene.rows(sql`
+      update jobs j set due_at = j.due_at - ${n} * interval '1 second' from events e
+      where e.transaction_id = ${transactionId} and j.environment_id = e.environment_id and j.event_id = e.id`)
+    transactions.push(transactionId)
+  }
+  await scene.work()
+  await scene.advance(windowMs)
+  assert.deepEqual(await scene.texts(person), ['5: 1 2 3 4 5'])
+  const [first, ...others] = await Promise.all(transactions.map((id) => scene.notification(id)))
+  assert.deepEqual(statuses(first), ['completed', 'completed'])
+  for (const merged of others) assert.equal(merged._digestedNotificationId, first._id)
+})
+
 test('the window is fixed by its first event', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
