@@ -18,7 +18,7 @@ export function writeReport(folder: string): string {
     '# Security report',
     'What [SECURITY.md](../SECURITY.md) promises was tried with these results.',
     ...fuzzed(runs.sort((a, b) => a.seed - b.seed)),
-    ...(existsSync(isolation) ? isolated(JSON.parse(readFileSync(isolation, 'utf8'))) : []),
+    ...(existsSync(isolation) ? isolated(JSON.parse(readFileSync(isolation, 'utf8'))) : notIsolated),
     ...tricks(),
     ...large(runs),
     ...limits,
@@ -73,6 +73,11 @@ function fuzzed(runs: readonly Summary[]): string[] {
       .join(', ')}.`,
   ]
 }
+
+const notIsolated = [
+  '## Isolation',
+  'Not tried with these results: `POSTHORN_SECURITY_RESULTS=fuzz/results npm test -- api/isolation` adds its figures.',
+]
 
 function isolated({ calls, positions, operations, reads, found, changed }: IsolationSummary): string[] {
   return [

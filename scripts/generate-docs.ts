@@ -1,4 +1,5 @@
-// The documents that are made from code: docs/configuration.md, docs/openapi.json and docs/providers.md.
+// The documents that are made from code: docs/configuration.md, docs/openapi.json, docs/providers.md and
+// docs/webhook-events.md.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +8,7 @@ import { openApiDocument } from '../src/http/openapi/openapi.ts'
 import { documentedRoutes } from '../src/http/registry.ts'
 import { table } from './markdown-table.ts'
 import { providersPage } from './providers-page.ts'
+import { webhookEventsPage } from './webhook-events-page.ts'
 
 /** Where a first start listens; a running service writes its own address into the document it serves. */
 const shownBaseUrl = 'http://localhost:3000'
@@ -26,6 +28,7 @@ export function generateDocuments(): GeneratedDocument[] {
       text: `${JSON.stringify(openApiDocument(documentedRoutes, shownBaseUrl), null, 2)}\n`,
     },
     { path: 'docs/providers.md', text: providersPage() },
+    { path: 'docs/webhook-events.md', text: webhookEventsPage() },
   ]
 }
 

@@ -1,5 +1,5 @@
 // Writes events that will run: transactions, subscribers, contexts, then events with their notifications and jobs.
-import { channelChanges } from '../commit/channel-changes.ts'
+
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type {
@@ -38,6 +38,7 @@ import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import { insertTasks } from '../store/jobs/tasks.ts'
 import { countInsertion } from '../store/operate/counts.ts'
+import { channelChanges } from '../store/people/channel-changes.ts'
 import { insertContexts } from '../store/people/contexts.ts'
 import { updateTenants } from '../store/people/tenants.ts'
 import { findTopics } from '../store/people/topics.ts'

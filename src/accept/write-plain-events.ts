@@ -97,7 +97,7 @@ async function writeDecided(
   const { environment, reservation } = acceptance
   let rows: DecidedRows
   try {
-    rows = decidedRows(environment, jobs, decided, leaseOf(acceptance))
+    rows = decidedRows(acceptance.world, environment, jobs, decided, leaseOf(acceptance))
     await write(db, acceptance, plain, rows.parts, rows.counted)
   } catch (error) {
     const isUnknown = isInfrastructureError(error)

@@ -128,7 +128,7 @@ const textsPerNameMax = 16
  */
 export function prepared(name: string, statement: Statement): Statement {
   if (name.length > statementNameMax) throw new Error(`The name of a statement is too long: ${name}`)
-  if (!(statement instanceof Fragment)) return { text: statement.text, values: statement.values, name }
+  if (!(statement instanceof Fragment)) throw new Error(`The statement ${name} was prepared before`)
   const known = preparedTexts.get(name) ?? []
   for (const one of known) {
     const values: unknown[] = []

@@ -42,6 +42,8 @@ import { topicRoutes } from './routes/people/topics.ts'
 import { buriedRoutes } from './routes/recovery/buried.ts'
 import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
+import { webhookDeliveryRoutes } from './routes/webhooks/webhook-deliveries.ts'
+import { webhookEndpointRoutes } from './routes/webhooks/webhook-endpoints.ts'
 import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
@@ -87,6 +89,8 @@ export const routes: readonly Route[] = [
   ...redriveRoutes,
   ...buriedRoutes,
   ...countRoutes,
+  ...webhookEndpointRoutes,
+  ...webhookDeliveryRoutes,
   ...suppressionRoutes,
   ...tenantRoutes,
   ...workflowOverrideRoutes,

@@ -28,11 +28,11 @@ const inboxesPerSweepMax = 1_000
 const looksAgainAfterMs = [50, 200, 1_000]
 const lookAgainAfterFailureMs = 1_000
 /**
- * How long after its first opening an inbox is searched for messages without a number: soon, and once more when no
+ * How long after its first opening an inbox is searched for messages without a number: soon, and for the last time when no
  * statement that began before the opening can be in progress.
  */
-const stragglerSearchesMs = [2_000, 60_000]
-const stragglersUntilMs = 120_000
+const stragglerSearchesMs = [2_000, 10_000, 60_000]
+const stragglersUntilMs = 600_000
 
 export interface Joined {
   /** Whether it goes on where it was, without a gap. */

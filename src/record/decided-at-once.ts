@@ -1,5 +1,6 @@
 // Jobs that are decided before their events are written: their rows are inserted with their result.
 import type { Part } from '../db/one-statement.ts'
+import { sql } from '../db/sql.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
@@ -7,9 +8,12 @@ import type { InsertLease, NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
 import type { CountedJob, CountedKey } from '../store/operate/counts.ts'
+import { newsInsertions } from '../store/webhooks/webhook-news.ts'
+import type { World } from '../world/world.ts'
 import { countedJobs } from './counts/count-settlements.ts'
 import type { PreLeasedJob } from './notify.ts'
 import type { MadeAfter, Settlement } from './settlement.ts'
+import { newsOfMessages } from './webhooks/message-news.ts'
 import { decidedJobs, endedJobsOf, nextJobs } from './write-settlements.ts'
 
 /** The results of first jobs. It holds slots of providers until one of its functions is called. */
@@ -43,6 +47,7 @@ export interface DecidedRows {
 
 /** All of it is new, so nothing is fenced. */
 export function decidedRows(
+  world: World,
   environment: Environment,
   jobs: readonly Job[],
   { settlements, madeAfter }: DecidedAtOnce,
@@ -52,12 +57,15 @@ export function decidedRows(
   const over = fastFlatMap(settlements, (settlement) => endedJobsOf(settlement))
   const next = nextJobs(settlements, madeAfter)
   const messages = fastFlatMap(settlements, (settlement) => settlement.messages)
+  const { now } = insertLease
+  const news = { as: sql`news_new`, name: 'new', news: newsOfMessages(world, messages, now) }
   return {
     parts: [
       ...jobInsertions(environment, [...decidedJobs(settlements, newJobs), ...over, ...next], insertLease),
       ...messageInsertions(environment, messages),
+      ...newsInsertions(environment, [news], { newId: () => world.newId(now), now }),
     ],
-    counted: added(countedJobs(settlements, over, [], insertLease.now)),
+    counted: added(countedJobs(settlements, over, [], now)),
     next,
   }
 }

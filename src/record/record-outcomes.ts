@@ -63,7 +63,7 @@ export async function recordOutcomes(
     reservation?.give(written.preLeased)
   }
   const lost = outcomes.filter(({ settlement }) => !written.kept.has(settlement.job.id))
-  const late = lost.length === 0 ? none : await recordLateSent(db, environment, lost, world.now())
+  const late = lost.length === 0 ? none : await recordLateSent(db, environment, lost, world)
   countCalls(world.meter, outcomes, written.kept, world.now())
   if (late.size > 0) countCalls(world.meter, lost.map(onlyOf(late)), idsOf(lost), world.now())
   if (nextCount > 0 && reservation === undefined) queue.poke()

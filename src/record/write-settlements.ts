@@ -20,16 +20,18 @@ import { withSealedAddresses } from '../store/messages/addresses.ts'
 import { countedInboxes } from '../store/messages/inbox-changes.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
-import { callResults, recordedAmong } from '../store/messages/sending.ts'
+import { callResults, recordedAmong, recordedIds } from '../store/messages/sending.ts'
 import type { CountedJob, KeptJobs } from '../store/operate/counts.ts'
 import { jobCountInsertion } from '../store/operate/counts.ts'
 import { suppressionInsertion } from '../store/people/suppressions.ts'
+import { newsInsertions } from '../store/webhooks/webhook-news.ts'
 import type { World } from '../world/world.ts'
 import { hintAtListed } from './change-inboxes.ts'
 import type { CountedCall } from './counts/count-settlements.ts'
 import { countedByMessage, countedJobs } from './counts/count-settlements.ts'
 import { preLeasedJob } from './notify.ts'
 import type { MadeAfter, Settlement } from './settlement.ts'
+import { newsOfMessages, newsOfResults } from './webhooks/message-news.ts'
 
 export interface Written {
   /** The ids of the jobs that were still ours, and of those made after them. */
@@ -76,6 +78,14 @@ export async function writeSettlements(
   const preLeased = jobInsertions(environment, next, insertLease, settledJobs)
   const ours = idsOf(made)
   const isInApp = messages.some(({ draft }) => draft.channel === 'in_app')
+  const news = newsInsertions(
+    environment,
+    [
+      { as: sql`news_made`, name: ours.name, news: newsOfMessages(world, messages, now), written: ours.ids },
+      { as: sql`news_recorded`, name: 'recorded', news: newsOfResults(world, results, now), written: recordedIds },
+    ],
+    { newId: () => world.newId(now), now },
+  )
   const row = await db.row<{ ids: string | null; inboxes?: string | null }>(
     oneStatement(
       [
@@ -87,6 +97,7 @@ export async function writeSettlements(
         ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
         ...(counted.every(({ keys }) => keys.length === 0) ? [] : [jobCountInsertion(environment, counted, ours, now)]),
         ...(doubtful.length === 0 ? [] : [doubtfulCounts(environment, doubtful, now)]),
+        ...news,
       ],
       // As one text: as rows, reading them costs more than finding them.
       sql`select string_agg(id::text, ',') as ids ${isInApp ? sql`, ${countedInboxes} as inboxes` : sql``}
@@ -94,6 +105,7 @@ export async function writeSettlements(
     ),
   )
   hintAtListed(world, environment, row?.inboxes)
+  if (news.length > 0) queue.poke()
   const kept = new Set(row?.ids?.split(',') ?? [])
   const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))

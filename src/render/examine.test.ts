@@ -53,9 +53,11 @@ test('short templates and those that are refused unread go to no thread', async 
   assert.deepEqual(asked, [])
 })
 
-test('without a free thread it is examined here; one that takes too long there is a mistake', async () => {
+test('without a free thread it is examined here; what takes too long there is refused, and not remembered', async () => {
   await examineAhead(failing('unavailable'), [long('six')])
   assert.deepEqual(templateMistakes(sms(long('six'))), [])
-  await examineAhead(failing('late'), [long('seven')])
-  assert.match(templateMistakes(sms(long('seven')))[0]?.message ?? '', /takes too long/)
+  for (const kind of ['late', 'broken'] as const) {
+    await assert.rejects(examineAhead(failing(kind), [long(kind)]), /could not be checked in time/)
+    assert.deepEqual(templateMistakes(sms(long(kind))), [])
+  }
 })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { VariableSegments } from 'liquidjs'
 import { analyzeSync } from 'liquidjs'
 import { BoundedMap } from '../domain/bounded-map.ts'
+import { Problem } from '../domain/problem.ts'
 import type { Threads } from '../world/threads.ts'
 import { ThreadFailure } from '../world/threads.ts'
 import type { Mode } from './engine.ts'
@@ -23,8 +24,8 @@ export interface ExamineRequest {
 const modes: readonly Mode[] = ['html', 'plain']
 /** Code that is seldom run takes some 50 µs for each output or tag: more than these, of all texts together, go to a thread. */
 const codesHereMax = 300
-/** Those of a workflow are asked for twice, soon after they were examined. */
-const examinedMax = 1_000
+/** Those of the largest workflow in both modes: they are asked for twice, soon after they were examined. */
+const examinedMax = 2 * workflowCodesMax
 const known = new BoundedMap<string, Examined>(examinedMax)
 
 export function examine(text: string, mode: Mode): Examined {
@@ -53,7 +54,8 @@ export const examinedAll = ({ examine: texts }: ExamineRequest): Examined[] =>
 
 /**
  * Before something is saved that may hold long templates: what `examine` then says of its texts is known. Without threads, or
- * where none is free, it is found when it is asked for.
+ * where none is free, it is found when it is asked for. Where it takes too long the call is refused, and nothing is
+ * remembered of its texts: others may use them too.
  */
 export async function examineAhead(threads: Threads | undefined, value: unknown): Promise<void> {
   if (threads === undefined) return
@@ -77,7 +79,7 @@ async function examinedBy(threads: Threads, texts: readonly string[]): Promise<r
   } catch (error) {
     if (!(error instanceof ThreadFailure)) throw error
     if (error.kind === 'unavailable') return []
-    return texts.flatMap(() => modes.map(() => ({ mistake: 'takes too long to be checked', paths: [] })))
+    throw new Problem(422, 'The templates could not be checked in time: make them shorter, or try again later')
   }
 }
 

@@ -4,10 +4,13 @@ import { bisect } from '../domain/bisect.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
+import { releaseLeases } from '../queue/leases.ts'
 import { isPoisonous } from '../queue/suspicion.ts'
 import type { Handling } from '../queue/worker.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import { LostLease } from '../record/write-settlements.ts'
+import { jobQueue } from '../store/jobs/queue-table.ts'
+import type { DecidedBatch } from './decide/decide-batch.ts'
 import { decideBatch } from './decide/decide-batch.ts'
 import type { JobFacts } from './decide/job-facts.ts'
 import { loadFacts } from './decide/load-facts.ts'
@@ -144,7 +147,31 @@ async function decideJobs(
   const recorded = await recordPlaced(record, environment, jobs, placed)
   tracing?.recorded()
   dispatch(stages.dispatch, environment, { ...recorded, asking: decided.asking.map(({ job }) => job) }, handling)
+  await putBack(stages, environment, decided)
   void decideAsked(stages, environment, decided.asking, handling)
+}
+
+/**
+ * Those that could not be rendered: without progress, nothing that speaks against them is forgotten. Never throws, since
+ * calls of the same batch are in flight.
+ */
+async function putBack(
+  { record: { db, world, queue }, faults }: Stages,
+  environment: Environment,
+  { unrendered, faulty }: DecidedBatch,
+): Promise<void> {
+  if (unrendered.length + faulty.length === 0) return
+  try {
+    for (const { job, error } of faulty) await faults.putAside(environment, job, error)
+    await releaseLeases(db, jobQueue, queue.clock, unrendered)
+    queue.poke()
+  } catch (error) {
+    world.log.warn({ err: error }, 'Could not give back jobs that were not rendered; their leases will expire')
+  }
+  world.log.warn(
+    { unrendered: unrendered.length, faulty: faulty.length },
+    'There was no time to render all messages; the jobs will run again',
+  )
 }
 
 /** Decides jobs whose conditions ask the customer's own service first, while no other job waits for that. */

@@ -43,6 +43,7 @@ import { createRateShares } from './send/rate-shares.ts'
 import type { Stages } from './stages.ts'
 import type { TaskParts } from './tasks/run-tasks.ts'
 import { runTasks } from './tasks/run-tasks.ts'
+import { createSlots } from './tasks/slots.ts'
 import { createUnconfirmed } from './unconfirmed.ts'
 
 export interface Workers {
@@ -96,6 +97,8 @@ const tasksPerBatchMax = 48
 const taskRunnersMax = 1
 /** Two batches: while one waits for calls outside, another is claimed. */
 const tasksClaimedMax = 96
+/** Of the tasks in flight, those that send webhooks: the others find two thirds free. */
+const webhookEndpointsMax = tasksClaimedMax / 3
 /** Suspected rows that may wait for services outside at a time; only one is being decided. */
 const possiblyPoisonousInFlightMax = 50
 /** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
@@ -254,7 +257,9 @@ function wire(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Wire
   const stages = stagesOf(deciding, { queue, environments, faults, sends, customCalls, rates, isAlive })
   const writing = { db, world, queue }
   const isStopping = (): boolean => parts.isStopping()
-  const tasks = { ...writing, environments, versions, signingSecrets, fileBudget, resolveChannels, isAlive, isStopping }
+  const webhookSlots = createSlots(webhookEndpointsMax)
+  const kept = { environments, versions, signingSecrets, fileBudget, webhookSlots }
+  const tasks = { ...writing, ...kept, resolveChannels, isAlive, isStopping }
   return { stages, tasks, sends, customCalls, calls }
 }
 

@@ -11,6 +11,8 @@ export type MessageOutcome = (typeof messageOutcomes)[number]
 
 export const laneNames = ['direct', 'fan_out'] as const
 export type QueueName = 'jobs' | 'tasks'
+export const webhookOutcomes = ['delivered', 'failed'] as const
+export type WebhookOutcome = (typeof webhookOutcomes)[number]
 
 /** Where no provider had anything to do with a message. */
 export const noProvider = 'none'
@@ -25,6 +27,8 @@ export interface Meter {
   countBuried(count: number): void
   countReceipt(providerId: string, status: string): void
   countLeaseExpiries(queue: QueueName, count: number): void
+  /** One attempt to send an event to an endpoint of the customer's. */
+  countWebhook(outcome: WebhookOutcome): void
   read(): Readings
 }
 
@@ -50,6 +54,7 @@ export interface Readings {
   readonly buried: readonly Reading[]
   readonly receipts: readonly Reading[]
   readonly leaseExpiries: readonly Reading[]
+  readonly webhooks: readonly Reading[]
 }
 
 /** From the fastest possible delivery to what is no longer prompt. */
@@ -67,10 +72,12 @@ export function createMeter(): Meter {
   const buried = new Tally()
   const receipts = new Tally()
   const leaseExpiries = new Tally()
+  const webhooks = new Tally()
   const deliveries = new Map<string, Times>()
   // Those that should stay at nothing are there from the start: an alert sees the first of them rise.
   buried.add([], 0)
   for (const queue of ['jobs', 'tasks'] as const) leaseExpiries.add([queue], 0)
+  for (const outcome of webhookOutcomes) webhooks.add([outcome], 0)
   return {
     countEvents: (status, count) => events.add([status], count),
     countNotifications: (lane, count) => notifications.add([laneNames[lane] ?? String(lane)], count),
@@ -83,6 +90,7 @@ export function createMeter(): Meter {
     countBuried: (count) => buried.add([], count),
     countReceipt: (providerId, status) => receipts.add([providerId, status], 1),
     countLeaseExpiries: (queue, count) => leaseExpiries.add([queue], count),
+    countWebhook: (outcome) => webhooks.add([outcome], 1),
     read: () => ({
       events: events.read(),
       notifications: notifications.read(),
@@ -91,6 +99,7 @@ export function createMeter(): Meter {
       buried: buried.read(),
       receipts: receipts.read(),
       leaseExpiries: leaseExpiries.read(),
+      webhooks: webhooks.read(),
     }),
   }
 }

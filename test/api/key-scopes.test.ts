@@ -15,6 +15,7 @@ const operations: Readonly<Record<Scope, string>> = {
     listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listFeeds listIntegrations listLayouts
     listLayoutsV2 listMessages listNotificationGroups listProviders listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
+    listWebhookDeliveries listWebhookEndpoints listWebhookEventTypes retrieveWebhookDelivery retrieveWebhookEndpoint
     listWorkflowOverrides listWorkflows listWorkflowsV2 previewStep previewWorkflowStep retrieveActivity streamActivity retrieveContext
     retrieveCounts retrieveDeliveryTimes retrieveEventProgress retrieveFailureCounts retrieveFeed retrieveIntegration
     retrieveLayout retrieveLayoutUsage retrieveLayoutV2 retrieveNotificationGroup retrieveOwnEnvironment
@@ -41,7 +42,8 @@ const operations: Readonly<Record<Scope, string>> = {
     createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
     listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
-    testWorkflow updateApiKey verifyAuditLog`,
+    createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
+    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog`,
 }
 const stated = new Map(
   scopes.flatMap((scope) => operations[scope].split(/\s+/).map((operation) => [operation, scope] as const)),

@@ -136,3 +136,28 @@ test('a saved step whose thread stalls fails alone, and says why', async () => {
   assert.deepEqual(result.map(statuses), [['failed'], ['completed']])
   assert.match(JSON.stringify(result[0]), /takes too long/)
 })
+
+test('a workflow with long templates is examined in a thread before it is saved, in both APIs', async () => {
+  const long = (word: string) => `${word} ${'{{ payload.a }}'.repeat(400)}`
+  const first = (content: string) => ({ name: 'long-1', workflowId: 'long-1', active: true, steps: [bell(content)] })
+  const second = (body: string) => ({
+    ...{ name: 'long-2', preferences: { user: null } },
+    steps: [{ name: 'Bell', type: 'in_app', controlValues: { body } }],
+  })
+  const calls: [string, string, Json][] = [
+    ['POST', '/v1/workflows', first(long('one'))],
+    ['PUT', '/v1/workflows/long-1', first(long('two'))],
+    ['POST', '/v2/workflows', { ...second(long('three')), workflowId: 'long-2' }],
+    ['PUT', '/v2/workflows/long-2', second(long('four'))],
+  ]
+  for (const [method, path, body] of calls) {
+    const { result, asked } = await withThreads(real, () => app.call(method as 'POST', path, { body }))
+    assert.ok(result.status < 300, `${path}: ${result.text}`)
+    assert.equal(asked, 1, `${method} ${path}`)
+  }
+  const late = await withThreads(stalling, () =>
+    app.call('PUT', '/v2/workflows/long-2', { body: second(long('five')) }),
+  )
+  assert.equal(late.result.status, 422, late.result.text)
+  assert.match(late.result.text, /could not be checked in time/)
+})

@@ -153,6 +153,44 @@ export const tenantScenarios: Scenarios = {
     },
     says: gone({ host: 'other.example.com' }),
   },
+  createWebhookEndpoint: {
+    kind: 'webhook-endpoint',
+    action: 'create',
+    call: () => ({
+      method: 'POST',
+      path: '/v1/webhook-endpoints',
+      body: { url: 'https://api.example.com/in?token=t' },
+    }),
+    says: made({ url: 'api.example.com', enabled: true }),
+  },
+  updateWebhookEndpoint: {
+    kind: 'webhook-endpoint',
+    action: 'change',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/webhook-endpoints', { url: 'https://api.example.com/' })
+      return { method: 'PATCH', path: `/v1/webhook-endpoints/${_id}`, body: { enabled: false } }
+    },
+    says: changed({ enabled: true }, { enabled: false }),
+  },
+  rotateWebhookSecret: {
+    kind: 'webhook-endpoint',
+    action: 'rotate',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/webhook-endpoints', { url: 'https://api.example.com/' })
+      return { method: 'POST', path: `/v1/webhook-endpoints/${_id}/rotate-secret`, body: {} }
+    },
+    says: ({ before, after }) =>
+      assert.ok('secret' in before && 'secret' in after && !/whsec_/.test(JSON.stringify(after))),
+  },
+  deleteWebhookEndpoint: {
+    kind: 'webhook-endpoint',
+    action: 'delete',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/webhook-endpoints', { url: 'https://other.example.com/' })
+      return { method: 'DELETE', path: `/v1/webhook-endpoints/${_id}` }
+    },
+    says: gone({ url: 'other.example.com' }),
+  },
   updateApiKey: {
     kind: 'api-key',
     action: 'change',

@@ -117,6 +117,10 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
   await call('PUT', '/v1/translations/fr', { texts: { greeting: said } })
   await call('PATCH', '/v1/environments/me', { configurations: { capture: true } })
   const apiKey = await call('POST', '/v1/environments/api-keys', { name: said, scopes: ['read'] })
+  const hook = await call('POST', '/v1/webhook-endpoints', { url: `https://api.example.com/${named('hook')}` })
+  const delivery = await call('POST', `/v1/webhook-endpoints/${hook._id}/test`)
+  // Otherwise it would be tried again and again, and nothing of it may change.
+  await call('PATCH', `/v1/webhook-endpoints/${hook._id}`, { enabled: false })
   const stream = await call('POST', '/v1/audit/streams', { url: `https://siem.example.com/${named('stream')}` })
   return {
     group: [group._id],
@@ -128,6 +132,8 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
     integration: [integration._id, named('integration')],
     apiKey: [apiKey._id],
     auditStream: [stream._id],
+    webhookEndpoint: [hook._id],
+    webhookDelivery: [delivery._id],
   }
 }
 

@@ -73,6 +73,21 @@ const exemptions: readonly Exemption[] = [
     within: 'deleteDeadProcesses',
     reason: 'processes serve all environments',
   },
+  {
+    file: 'src/store/webhooks/webhook-deliveries.ts',
+    within: 'sweepDeliveries',
+    reason: 'sweeps old deliveries of all environments',
+  },
+  {
+    file: 'src/store/webhooks/webhook-deliveries.ts',
+    within: 'countWaitingDeliveries',
+    reason: 'a metric of the whole service',
+  },
+  {
+    file: 'src/store/webhooks/webhook-endpoints.ts',
+    within: 'sweepDeletedEndpoints',
+    reason: 'sweeps deleted endpoints of all environments',
+  },
   { file: 'src/store/operate/counts.ts', within: 'sweepCounts', reason: 'sweeps old counts of all environments' },
 ]
 

@@ -6,7 +6,10 @@ import type { Members, Recorded } from './audit-difference.ts'
 
 /** Who changes something, and from where. */
 export interface Author {
-  /** The id of the API key; `cli` for commands, `start` for what the settings of a start change. */
+  /**
+   * The id of the API key; `cli` for commands, `start` for what the settings of a start change, `worker` for what the
+   * service does by itself.
+   */
   readonly keyId: string
   /** The name of the key, or the user of the operating system. */
   readonly keyName: string
@@ -51,6 +54,7 @@ export const resourceKinds = [
   'environment',
   'subscriber',
   'audit-stream',
+  'webhook-endpoint',
 ] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 

@@ -37,6 +37,7 @@ export type SealPurpose =
   | 'dashboard-session'
   | 'audit-key'
   | 'audit-stream'
+  | 'webhook-endpoint'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

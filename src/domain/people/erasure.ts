@@ -28,6 +28,7 @@ export const removedKinds = [
   'redrives',
   'retractions',
   'suppressedAddresses',
+  'webhookDeliveries',
 ] as const
 export type RemovedKind = (typeof removedKinds)[number]
 export type Removed = Readonly<Partial<Record<RemovedKind, number>>>

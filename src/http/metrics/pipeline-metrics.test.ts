@@ -19,7 +19,8 @@ function scripted() {
     if (script.isAway) throw new Error('The database is away')
     return [{ queue: 'jobs', lane: 1, depth: 7, oldestMs: 1500 }]
   }
-  return { world, script, db: { rows } as unknown as Sql }
+  const row = async () => ({ count: 3 })
+  return { world, script, db: { rows, row } as unknown as Sql }
 }
 
 function scrapeOf(sources: PipelineSources): () => Promise<string> {
@@ -33,6 +34,7 @@ test('what waits is reported by queue and lane, and the database is asked at mos
   const [text] = await Promise.all([scrape(), scrape()])
   assert.match(text, /^posthorn_queue_depth\{queue="jobs",lane="fan_out"\} 7$/m)
   assert.match(text, /^posthorn_queue_oldest_age_seconds\{queue="jobs",lane="fan_out"\} 1\.5$/m)
+  assert.match(text, /^posthorn_webhook_deliveries_waiting 3$/m)
   world.advance(4_999)
   await scrape()
   assert.equal(script.asked, 1)

@@ -5,6 +5,7 @@ import type { LaneDepth } from '../../queue/depth.ts'
 import { depthMax, readDepths } from '../../queue/depth.ts'
 import { jobQueue } from '../../store/jobs/queue-table.ts'
 import { taskQueue } from '../../store/jobs/tasks.ts'
+import { countWaitingDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
 import type { Reading, TimeReading } from '../../world/meter.ts'
 import { deliveryBoundsMs, laneNames } from '../../world/meter.ts'
 import type { World } from '../../world/world.ts'
@@ -63,6 +64,16 @@ export const pipelineFamilies = {
     type: 'gauge',
     labels: ['queue', 'lane'],
   },
+  posthorn_webhook_attempts_total: {
+    help: 'Attempts to send an event to a webhook endpoint, by result.',
+    type: 'counter',
+    labels: ['outcome'],
+  },
+  posthorn_webhook_deliveries_waiting: {
+    help: `Events that wait to be sent or sent again to a webhook endpoint; counted up to ${depthMax}.`,
+    type: 'gauge',
+    labels: [],
+  },
   posthorn_worker_ready: {
     help: 'Whether the worker of this node is running; absent on nodes without a worker.',
     type: 'gauge',
@@ -108,7 +119,7 @@ export function createPipelineMetrics({ db, world, clock, workerIsReady }: Pipel
       return [...families, timeFamilyValues('posthorn_time_to_deliver_seconds', deliveries)]
     },
     queues: async () => {
-      const lanes = await depths()
+      const { lanes, waiting } = await depths()
       const byLane = (read: (lane: LaneDepth) => number): Reading[] =>
         lanes.map((one) => ({ labels: [one.queue, laneNames[one.lane] ?? String(one.lane)], value: read(one) }))
       return [
@@ -120,6 +131,7 @@ export function createPipelineMetrics({ db, world, clock, workerIsReady }: Pipel
           'posthorn_queue_oldest_age_seconds',
           byLane(({ oldestMs }) => oldestMs / 1000),
         ),
+        family('posthorn_webhook_deliveries_waiting', waiting === undefined ? [] : [{ labels: [], value: waiting }]),
       ].join('\n')
     },
   }
@@ -136,27 +148,40 @@ function namedCounts({ meter }: World, ready: readonly Reading[]) {
     posthorn_jobs_buried_total: counts.buried,
     posthorn_receipts_total: counts.receipts,
     posthorn_lease_expiries_total: counts.leaseExpiries,
+    posthorn_webhook_attempts_total: counts.webhooks,
     posthorn_worker_ready: ready,
     deliveries: counts.deliveries,
   } as const
 }
 
+interface Depths {
+  readonly lanes: readonly LaneDepth[]
+  /** Undefined while it is not known. */
+  readonly waiting: number | undefined
+}
+
+const noDepths: Depths = { lanes: [], waiting: undefined }
+
 /**
  * Concurrent scrapes share a result; while the database is unavailable there is none, and the counters are still
  * reported.
  */
-function createDepths(db: Sql, world: World, clock: Clock): () => Promise<readonly LaneDepth[]> {
+function createDepths(db: Sql, world: World, clock: Clock): () => Promise<Depths> {
   let askedAtMs = Number.NEGATIVE_INFINITY
-  let answer: Promise<readonly LaneDepth[]> = Promise.resolve([])
+  let answer: Promise<Depths> = Promise.resolve(noDepths)
   return () => {
     const nowMs = world.now().getTime()
     // A clock that was set back must not keep an old answer for good.
     if (Math.abs(nowMs - askedAtMs) < depthsEveryMs) return answer
     askedAtMs = nowMs
-    answer = readDepths(db, [jobQueue, taskQueue], clock).catch((error: Error) => {
-      world.log.warn({ error: error.message }, 'Could not read the depth of the queues')
-      return []
-    })
+    const asked = Promise.all([readDepths(db, [jobQueue, taskQueue], clock), countWaitingDeliveries(db, depthMax)])
+    answer = asked.then(
+      ([lanes, waiting]) => ({ lanes, waiting }),
+      (error: Error) => {
+        world.log.warn({ error: error.message }, 'Could not read the depth of the queues')
+        return noDepths
+      },
+    )
     return answer
   }
 }

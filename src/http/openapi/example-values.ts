@@ -26,6 +26,11 @@ export const wholes: Readonly<Record<string, unknown>> = {
   CountSeries: { channel: 'email', outcome: 'sent', total: 40, counts: [12, 28] },
 }
 
+const webhookEndpoint = {
+  ...{ url: 'https://api.example.com/posthorn', eventTypes: ['message.failed'], workflows: [], concurrency: 10 },
+  ...{ description: 'Failures, for support', state: 'active', disabledBy: null, failures: 0, lastError: null },
+}
+
 /** Those of one schema, by its title; they win over those of all. */
 const byTitle: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Topic: { name: 'Project 42', key: 'project:42' },
@@ -42,6 +47,14 @@ const byTitle: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   NamedFeed: { name: 'News', identifier: 'news' },
   ApiKey: { name: 'Deploy', hint: 'x7Qp' },
   NewApiKey: { name: 'Deploy', hint: 'x7Qp', key: 'ph_4fQh2Vn8yJ0sRkT6wZ1cB3mE5gL7dP9aX2uN4vK6x7Qp' },
+  WebhookEndpoint: { ...webhookEndpoint },
+  NewWebhookEndpoint: { ...webhookEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD5G1tZEMkk0c=' },
+  WebhookDelivery: {
+    ...{ _id: ids.notification, type: 'message.failed', status: 'delivered', attempts: 2, nextAttemptAt: null },
+    body: { type: 'message.failed', timestamp: '2026-01-02T03:04:05.678Z', data: {} },
+  },
+  WebhookAttempt: { durationMs: 85, status: 200, answer: 'ok', error: null },
+  RedrivenWebhookDeliveries: { redriven: 12, isCapped: false },
   Context: { type: 'project', id: '42' },
   Suppression: { address: 'gone@example.com', reason: 'bounced', source: 'provider' },
   Translation: { texts: { order: { shipped: 'Order {id} is on its way.' } } },

@@ -14,6 +14,7 @@ export const tags = {
   Outbox: 'Messages that were captured instead of sent, for development and for test suites.',
   Recovery: 'Resend what failed, cancel what is waiting, retract what was sent.',
   Counts: 'Counts over time, delivery times, the most frequent failures, and the state of the queue.',
+  Webhooks: 'Endpoints of your own backend that events are sent to, and the log of deliveries.',
   Suppressions: 'Addresses that bounced, complained or opted out: nothing is sent to them.',
   Tenants: 'Your customers, if you notify people on behalf of several, and their settings.',
   Contexts: 'The objects of your own domain that events refer to, with data for templates.',

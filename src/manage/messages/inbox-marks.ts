@@ -24,6 +24,7 @@ import type { MessageRow } from '../../store/messages/rows.ts'
 import { snoozeMessage } from '../../store/messages/snooze.ts'
 import { inboxNotificationOf } from '../../store/messages/views.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
+import { reportNews } from '../../store/webhooks/webhook-news.ts'
 import type { World } from '../../world/world.ts'
 import { removeBatch } from './message-deletion.ts'
 import type { MarkedSoFar } from './message-marks.ts'
@@ -80,7 +81,7 @@ async function markThose(
     counted,
   } as const
   const { marked, found } = await markMessages(tx, environment, marking)
-  await recordFirstMarks(tx, environment, marking, found)
+  await recordFirstMarks(tx, world, environment, marking, found)
   return marked
 }
 
@@ -134,6 +135,11 @@ export async function snoozeNotification(
     await insertTasks(tx, environment, [task], now)
     const details = [...(seenBefore === null ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
     await appendDetails(tx, environment, row === undefined ? [] : [{ jobId: row.job_id, details }])
+    if (seenBefore === null) {
+      const event = { type: 'message.seen', subjectId: id, subscriberId, facts: {}, at: now } as const
+      const news = { id: world.newId(now), ...event }
+      await reportNews(tx, environment, [news], { newId: () => world.newId(now), now })
+    }
     return shown(tx, reader, row, call.id)
   })
 }

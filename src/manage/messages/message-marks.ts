@@ -10,6 +10,7 @@ import { actionPayloadBytesMax, firstsOf, withAction } from '../../domain/messag
 import type { Message, SubscriberNotification } from '../../domain/messages/message-views.ts'
 import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
+import type { News } from '../../domain/webhooks/webhook-event.ts'
 import { changeInboxes } from '../../record/change-inboxes.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
 import { lockMessage } from '../../store/messages/lock.ts'
@@ -20,6 +21,7 @@ import type { MessageRow } from '../../store/messages/rows.ts'
 import { messageOf, subscriberNotificationOf } from '../../store/messages/views.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { findSubscriberRows } from '../../store/people/subscribers.ts'
+import { reportNews } from '../../store/webhooks/webhook-news.ts'
 import { feedNames } from '../../store/workflows/feeds.ts'
 import type { World } from '../../world/world.ts'
 import { unknownSubscriber } from '../people/subscribers.ts'
@@ -42,7 +44,7 @@ export async function markSome(
     const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now(), counted }
     const { marked, found } = await markMessages(tx, environment, marking)
-    await recordFirstMarks(tx, environment, marking, found)
+    await recordFirstMarks(tx, world, environment, marking, found)
     const rows = new Map(marked.map((row) => [row.id, row]))
     const asked = [...new Set(call.messageIds.map((id) => id.toLowerCase()))].flatMap((id) => rows.get(id) ?? [])
     const origins = await findOrigins(tx, environment, asked)
@@ -85,7 +87,7 @@ export async function markPage(
   const counted = await changeInboxes(tx, world, environment, [marking.subscriberId])
   // Marked messages no longer match, so this ends; continuing after the last saves scanning them again.
   const found = await markNext(tx, environment, { ...marking, counted }, after)
-  await recordFirstMarks(tx, environment, marking, found)
+  await recordFirstMarks(tx, world, environment, marking, found)
   const marked = count + found.length
   const next = found.length < markedAtOnceMax ? undefined : { count: marked, after: found.at(-1) }
   return { count: marked, next }
@@ -113,16 +115,17 @@ export async function markOne(
     const { marked, found } = await markMessages(tx, environment, marking)
     const [row] = marked
     if (row === undefined) throw unknownNotification(call.messageId)
-    await recordFirstMarks(tx, environment, marking, found)
+    await recordFirstMarks(tx, world, environment, marking, found)
     return ok(await notificationOf(tx, environment, subscriber, row))
   })
 }
 
-/** That a message was seen or read for the first time is a part of its job's story. */
+/** That a message was seen or read for the first time is a part of its job's story, and an event. */
 export async function recordFirstMarks(
   tx: Tx,
+  world: World,
   environment: Environment,
-  { mark, now }: { mark: Mark; now: Date },
+  { mark, subscriberId, now }: { mark: Mark; subscriberId: string; now: Date },
   found: readonly FoundMessage[],
 ): Promise<void> {
   const entries = found.map((message) => ({
@@ -130,6 +133,14 @@ export async function recordFirstMarks(
     details: firstsOf(mark, message).map((code) => detail(now, code)),
   }))
   await appendDetails(tx, environment, entries)
+  const reported = found.filter((message) => message.isReported)
+  const news = reported.flatMap((message) =>
+    firstsOf(mark, message).map((first): News => {
+      const type = `message.${first}` as const
+      return { id: world.newId(now), type, subjectId: message.id, subscriberId, facts: {}, at: now }
+    }),
+  )
+  await reportNews(tx, environment, news, { newId: () => world.newId(now), now })
 }
 
 export async function answerButton(

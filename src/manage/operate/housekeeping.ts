@@ -11,6 +11,8 @@ import { sweepOutbox } from '../../store/messages/outbox.ts'
 import { sweepDashboard } from '../../store/operate/dashboard-sessions.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
+import { sweepDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
+import { sweepDeletedEndpoints } from '../../store/webhooks/webhook-endpoints.ts'
 import type { World } from '../../world/world.ts'
 import { startFolding, sweepOldCounts } from './fold-counts.ts'
 import { preparePartitions } from './partitions.ts'
@@ -34,6 +36,8 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
     sweepThrottleWindows,
     sweepOutbox,
     sweepDashboard,
+    sweepDeliveries,
+    sweepDeletedEndpoints,
   ]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {

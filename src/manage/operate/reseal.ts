@@ -16,6 +16,7 @@ import {
 } from '../../store/operate/installation.ts'
 import { resealSigningVersions } from '../../store/operate/signing-versions.ts'
 import { resealChannels } from '../../store/people/subscriber-channels.ts'
+import { resealEndpoints } from '../../store/webhooks/webhook-endpoints.ts'
 import type { World } from '../../world/world.ts'
 import { StartError, sealedCheck } from './first-start.ts'
 
@@ -68,6 +69,10 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'audit streams',
     reseal: (tx, world, environment, after) => resealAuditStreams(tx, world.sealer, environment, after, batchRows),
+  },
+  {
+    what: 'webhook endpoints',
+    reseal: (tx, world, environment, after) => resealEndpoints(tx, world.sealer, environment, after, batchRows),
   },
   {
     what: 'API keys',

@@ -15,6 +15,7 @@ import { lockPreferences, savePreferences } from '../../store/people/subscribers
 import { findPreferenceWorkflows } from '../../store/workflows/preference-workflows.ts'
 import type { World } from '../../world/world.ts'
 import { unknownWorkflow } from '../workflows/workflow-rules.ts'
+import { reportPreferences } from './preference-news.ts'
 import { unknownSubscriber } from './subscribers.ts'
 
 interface Call {
@@ -33,9 +34,9 @@ export async function changeGlobalPreferences<Body>(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const until = call.change.doNotDisturbUntil
     if (until != null) checkQuietUntil(until, world.now())
-    const preferences = await changed(tx, world, environment, call.subscriberId, (before) =>
-      changedGlobally(before, call.change),
-    )
+    const change = (before: SubscriberPreferences): SubscriberPreferences => changedGlobally(before, call.change)
+    const { id, preferences } = await changed(tx, world, environment, call.subscriberId, change)
+    await reportPreferences(tx, world, environment, { id, preferences, workflows: [null] })
     return ok(await seen(tx, preferences))
   })
 }
@@ -67,12 +68,13 @@ export async function changeWorkflowPreferences<Body>(
     const named = changes.map(({ workflowId }) => found.get(workflowId))
     const workflows = named.filter((workflow) => workflow !== undefined)
     refuseMistakes(changes, named)
-    const preferences = await changed(tx, world, environment, subscriberId, (before) =>
+    const { id, preferences } = await changed(tx, world, environment, subscriberId, (before) =>
       changes.reduce(
         (all, { change }, index) => changedForWorkflow(all, workflows[index]?.id ?? '', change, now),
         before,
       ),
     )
+    await reportPreferences(tx, world, environment, { id, preferences, workflows: [...new Set(workflows)] })
     return ok(seen(preferences, workflows))
   })
 }
@@ -102,7 +104,7 @@ async function changed(
   environment: Environment,
   subscriberId: string,
   change: (before: SubscriberPreferences) => SubscriberPreferences,
-): Promise<SubscriberPreferences> {
+): Promise<{ id: string; preferences: SubscriberPreferences }> {
   const row = await lockPreferences(tx, environment, subscriberId)
   if (row === undefined) throw unknownSubscriber(subscriberId)
   const preferences = change(row.preferences ?? {})
@@ -113,7 +115,7 @@ async function changed(
   const now = world.now()
   await savePreferences(tx, environment, { id: row.id, preferences, now })
   await wakeHeld(tx, environment, { subscriberId: row.id, now })
-  return preferences
+  return { id: row.id, preferences }
 }
 
 /** What waits longer outlives the retention of its event. */

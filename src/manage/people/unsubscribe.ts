@@ -8,6 +8,7 @@ import type { Unsubscription } from '../../domain/preferences/unsubscribe-token.
 import { findSubscribersById, lockPreferences, savePreferences } from '../../store/people/subscribers.ts'
 import { findWorkflow } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
+import { reportPreferences } from './preference-news.ts'
 
 export interface Choices {
   /** Undefined when it was deleted. */
@@ -36,11 +37,11 @@ export function unsubscribe(
   environment: Environment,
   unsubscription: Unsubscription,
 ): Promise<Choices | undefined> {
-  return change(db, world, environment, unsubscription, (before, _workflow, now) =>
+  const withoutEmail: Change = (before, _workflow, now) =>
     before.workflows?.[unsubscription.workflowId]?.channels?.email === false
       ? before
-      : withoutEmailOf(before, unsubscription.workflowId, now),
-  )
+      : withoutEmailOf(before, unsubscription.workflowId, now)
+  return change(db, world, environment, unsubscription, withoutEmail, true)
 }
 
 export function saveChoices(
@@ -63,6 +64,7 @@ function change(
   environment: Environment,
   { subscriberId, workflowId }: Unsubscription,
   apply: Change,
+  isUnsubscribed = false,
 ): Promise<Choices | undefined> {
   return db.transaction(async (tx) => {
     const held = await lockById(tx, environment, subscriberId)
@@ -71,7 +73,11 @@ function change(
     const before = held.preferences ?? {}
     const now = world.now()
     const preferences = apply(before, workflow, now)
-    if (preferences !== before) await savePreferences(tx, environment, { id: subscriberId, preferences, now })
+    if (preferences !== before) {
+      await savePreferences(tx, environment, { id: subscriberId, preferences, now })
+      const changed = { id: subscriberId, preferences, workflows: [workflow ?? null], isUnsubscribed }
+      await reportPreferences(tx, world, environment, changed)
+    }
     return choicesOf(preferences, workflow)
   })
 }
@@ -83,11 +89,15 @@ async function lockById(tx: Tx, environment: Environment, id: string) {
   return held?.id === id ? held : undefined
 }
 
-async function chosenWorkflow(db: Sql, environment: Environment, id: string): Promise<ChosenWorkflow | undefined> {
+async function chosenWorkflow(
+  db: Sql,
+  environment: Environment,
+  id: string,
+): Promise<(ChosenWorkflow & { identifier: string }) | undefined> {
   const row = await findWorkflow(db, environment, id)
   if (row === undefined) return undefined
   const { name, critical, preferenceSettings, steps } = row.definition
-  return { id: row.id, name, critical, preferenceSettings, steps }
+  return { id: row.id, identifier: row.identifier, name, critical, preferenceSettings, steps }
 }
 
 function choicesOf(preferences: SubscriberPreferences | null, workflow: ChosenWorkflow | undefined): Choices {

@@ -45,7 +45,8 @@ export async function createWorkflowV2(
   principal: Principal,
   call: Call & { workflow: WholeWorkflowV2 & { workflowId: string } },
 ): Promise<Answer<WorkflowV2>> {
-  return createBy(secondApi, db, world, principal, { ...call, workflow: settingOf(call.workflow) }, (newId) =>
+  const { steps } = call.workflow
+  return createBy(secondApi, db, world, principal, { ...call, steps, workflow: settingOf(call.workflow) }, (newId) =>
     definitionOf(call.workflow, newId),
   )
 }
@@ -61,7 +62,8 @@ export async function replaceWorkflowV2(
 ): Promise<Answer<WorkflowV2>> {
   const id = await idOf(db, principal.environment, call.id)
   const workflow = settingOf(call.workflow)
-  return changeBy(secondApi, db, world, principal, { ...call, id, workflow }, (stored, newId) =>
+  const { steps } = call.workflow
+  return changeBy(secondApi, db, world, principal, { ...call, id, steps, workflow }, (stored, newId) =>
     definitionOf(call.workflow, newId, stored.definition),
   )
 }

@@ -57,7 +57,17 @@ export async function createWorkflow(
   principal: Principal,
   call: Call & { workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return createBy(firstApi, db, world, principal, call, (newId) => newDefinition(call.workflow, newId))
+  return createBy(firstApi, db, world, principal, withSteps(call), (newId) => newDefinition(call.workflow, newId))
+}
+
+const withSteps = <Given extends { workflow: WorkflowChange }>(call: Given): Given & Examined => ({
+  ...call,
+  steps: call.workflow.steps,
+})
+
+/** The steps as they were given: long templates in them are examined in a thread before anything is locked. */
+export interface Examined {
+  readonly steps?: unknown
 }
 
 export async function createBy<Body>(
@@ -65,12 +75,12 @@ export async function createBy<Body>(
   db: Db,
   world: World,
   principal: Principal,
-  call: Call & { workflow: Setting },
+  call: Call & Examined & { workflow: Setting },
   definitionOf: (newId: () => string) => StoredDefinition,
 ): Promise<Answer<Body>> {
   const { environment } = principal
   const given = call.workflow
-  await examineAhead(world.threads, given)
+  await examineAhead(world.threads, call.steps)
   const now = world.now()
   const definition = definitionOf(() => world.newId(now))
   throwIfStruckOut(principal, definition.steps)
@@ -123,7 +133,7 @@ export async function replaceWorkflow(
   principal: Principal,
   call: Call & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstApi, db, world, principal, call, (stored, newId) =>
+  return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
     newDefinition(call.workflow, newId, stored.definition.steps),
   )
 }
@@ -134,7 +144,7 @@ export async function changeWorkflow(
   principal: Principal,
   call: Call & { id: string; workflow: WorkflowChange },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstApi, db, world, principal, call, (stored, newId) =>
+  return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
     changedDefinition(stored.definition, call.workflow, newId),
   )
 }
@@ -171,12 +181,12 @@ export async function changeBy<Body>(
   db: Db,
   world: World,
   principal: Principal,
-  call: Call & { id: string; workflow: Setting },
+  call: Call & Examined & { id: string; workflow: Setting },
   definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
 ): Promise<Answer<Body>> {
   const { environment } = principal
   const given = call.workflow
-  await examineAhead(world.threads, given)
+  await examineAhead(world.threads, call.steps)
   const identifier = identifierOf(given)
   return once(db, world, environment, call.idempotency, async (tx) => {
     // Locked before it is read: two calls at once make two versions, one after the other.

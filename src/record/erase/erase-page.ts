@@ -30,6 +30,8 @@ import { findEveryoneById } from '../../store/people/former-subscribers.ts'
 import { deleteChannels } from '../../store/people/subscriber-channels.ts'
 import { eraseSubscribers } from '../../store/people/subscribers.ts'
 import { deleteSubscriptionsOfSubscriber } from '../../store/people/topic-subscriptions.ts'
+import { eraseDeliveriesOf } from '../../store/webhooks/webhook-deliveries.ts'
+import { eraseNewsOf } from '../../store/webhooks/webhook-news.ts'
 import type { World } from '../../world/world.ts'
 import { countedCanceled } from '../counts/count-canceled.ts'
 import { addressesOf, hideAddresses } from './erase-addresses.ts'
@@ -242,7 +244,9 @@ async function finish(
   const until = new Date(state.requestedAt)
   const redrives =
     person === undefined ? 0 : await forgetRedrivesOf(tx, environment, { subscriberId: person.subscriber_id, until })
+  const webhookDeliveries = (await eraseNewsOf(tx, environment, ids)) + (await eraseDeliveriesOf(tx, environment, ids))
   const subscribers = await eraseSubscribers(tx, environment, ids)
   const counts = { subscribers, channels, topicSubscriptions, digestWindows: windows, digestBackoffs: backoffs }
-  return { next: 'completed', removed: { ...counts, throttleWindows, redrives, suppressedAddresses }, waits: false }
+  const removed = { ...counts, throttleWindows, redrives, suppressedAddresses, webhookDeliveries }
+  return { next: 'completed', removed, waits: false }
 }

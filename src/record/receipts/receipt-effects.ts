@@ -6,6 +6,7 @@ import type { DetailCode, StoredDetail } from '../../domain/insight/execution-de
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { NewSuppression, SuppressionChannel, SuppressionReason } from '../../domain/people/suppression.ts'
 import { addressMistake, comparedAddress } from '../../domain/people/suppression.ts'
+import type { WebhookEventType } from '../../domain/webhooks/webhook-event.ts'
 import type { Receipt, ReceiptStatus } from '../../providers/inbound/receipt.ts'
 import type { ReportedChange, ReportedMessage } from '../../store/messages/receipts.ts'
 
@@ -16,6 +17,8 @@ export interface ReceiptEffect {
   readonly suppressions: readonly NewSuppression[]
   /** Those of the receipts that reported something new. */
   readonly news: readonly Receipt[]
+  /** Those of them that say what became of the message itself, with their events. */
+  readonly reports: readonly { readonly type: WebhookEventType; readonly at: Date; readonly words: string }[]
 }
 
 const detailCodes: Readonly<Record<ReceiptStatus, DetailCode>> = {
@@ -54,6 +57,7 @@ export function receiptEffect(
   const details: StoredDetail[] = []
   const suppressions: NewSuppression[] = []
   const news: Receipt[] = []
+  const reports: { type: WebhookEventType; at: Date; words: string }[] = []
   let state: MessageState = {}
   for (const receipt of receipts) {
     const isOwn = isOwnAddress(message, receipt.address)
@@ -65,14 +69,31 @@ export function receiptEffect(
     suppressions.push(...suppressionOf(message, receipt))
     if (name.includes(' ') && copiesIn(known) >= receiptsOfCopiesMax) continue
     const at = timestampOf(receipt, message, now)
-    if (isOwn) state = merged(state, standingAfter({ ...message, isOthers: isBefore }, receipt, known, at))
+    const standing = isOwn ? standingAfter({ ...message, isOthers: isBefore }, receipt, known, at) : {}
+    if (isOwn) state = merged(state, standing)
+    const type = isOwn ? reportTypeOf(receipt.status, standing) : undefined
+    if (type !== undefined) reports.push({ type, at, words: (receipt.words ?? receipt.status).slice(0, wordsMax) })
     reported[name] = at.toISOString()
     news.push(receipt)
     const words = `${(receipt.words ?? receipt.status).slice(0, wordsMax)} - (${receipt.status})`
     details.push(detail(at, detailCodes[receipt.status], { words, providerId, raw: receipt.row }))
   }
   const isNew = news.length > 0
-  return { change: isNew ? { id: message.id, receipts: reported, ...state } : undefined, details, suppressions, news }
+  return {
+    change: isNew ? { id: message.id, receipts: reported, ...state } : undefined,
+    details,
+    suppressions,
+    news,
+    reports,
+  }
+}
+
+/** A failure that changes nothing, since another integration took over or the message arrived, is none. */
+function reportTypeOf(status: ReceiptStatus, standing: MessageState): WebhookEventType | undefined {
+  if (status === 'delivered') return 'message.delivered'
+  if (status === 'unsubscribed') return 'subscriber.unsubscribed'
+  if (standing.status !== 'error') return undefined
+  return status === 'bounced' ? 'message.bounced' : 'message.failed'
 }
 
 /**

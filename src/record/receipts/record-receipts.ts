@@ -6,6 +6,7 @@ import { ownIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
+import type { News } from '../../domain/webhooks/webhook-event.ts'
 import type { Receipt } from '../../providers/inbound/receipt.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
 import { openAddresses } from '../../store/messages/addresses.ts'
@@ -14,6 +15,7 @@ import { lockReported, writeReported } from '../../store/messages/receipts.ts'
 import type { DeadToken } from '../../store/people/subscriber-channels.ts'
 import { removeDeviceTokens } from '../../store/people/subscriber-channels.ts'
 import { suppress } from '../../store/people/suppressions.ts'
+import { reportNews } from '../../store/webhooks/webhook-news.ts'
 import type { World } from '../../world/world.ts'
 
 import type { ReceiptEffect } from './receipt-effects.ts'
@@ -104,6 +106,29 @@ async function write(
     effects.map(({ message, effect }) => ({ jobId: message.jobId, details: effect.details })),
   )
   await suppress(tx, environment, once(effects.flatMap(({ effect }) => effect.suppressions)), now)
+  const reported = effects.filter(({ message }) => message.isReported === true)
+  await reportNews(
+    tx,
+    environment,
+    reported.flatMap(({ message, effect }) => effect.reports.map((report) => newsOf(world, message, effect, report))),
+    { newId: () => world.newId(now), now },
+  )
+}
+
+/** The provider's own time is part of the event; its place among others is that of the report. */
+function newsOf(
+  world: World,
+  message: ReportedMessage,
+  { change }: ReceiptEffect,
+  { type, at, words }: ReceiptEffect['reports'][number],
+): News {
+  const { id, subscriberId, channel } = message
+  const shared = { id: world.newId(world.now()), type, subscriberId, at }
+  if (type === 'subscriber.unsubscribed') {
+    return { ...shared, subjectId: subscriberId, facts: { workflow: null, channel, source: 'provider' } }
+  }
+  const error = type === 'message.delivered' ? null : { code: change?.error?.errorId ?? 'receipt', text: words }
+  return { ...shared, subjectId: id, facts: { status: type === 'message.delivered' ? 'sent' : 'error', error } }
 }
 
 function idsIn(receipts: readonly Receipt[]): { ids: string[]; providerMessageIds: string[] } {

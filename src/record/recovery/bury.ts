@@ -35,7 +35,8 @@ export async function buryJobs(
   const { kept, unsent, results } = await db.transaction(async (tx) => {
     const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
     const unsent = await findUnsent(tx, environment, running)
-    const results = unsent.map(givenUp)
+    const subscribers = new Map(burials.map(({ job }) => [job.id, job.subscriberId]))
+    const results = unsent.map((message) => givenUp(message, subscribers.get(message.jobId)))
     const parts = { settlements, results, calls: countedGivenUp(unsent, results), reservation: undefined }
     const written = await writeClosing(tx, world, environment, queue, parts)
     const buried = burials.map(({ job }) => job.id).filter((id) => written.kept.has(id))
@@ -50,7 +51,7 @@ export async function buryJobs(
 const runsOf = ({ interruptions, faults }: Job): number => Math.max(interruptions, faults + 1)
 
 /** What was being sent may have been sent; the rest was not. */
-function givenUp(message: UnsentMessage): CallResult {
+function givenUp(message: UnsentMessage, subscriberId: string | undefined): CallResult {
   const { unsureRepeats, interruptions = 0 } = message.sending
   const isPerhapsSent = message.state === 'calling' || unsureRepeats > 0 || interruptions > 0
   return {
@@ -62,5 +63,7 @@ function givenUp(message: UnsentMessage): CallResult {
     sending: withoutDue(message.sending),
     nextIntegrationId: null,
     isTest: false,
+    // Whether anyone wants to hear of it is asked when it is reported: this is rare.
+    ...(subscriberId === undefined ? {} : { reportedTo: { subscriberId } }),
   }
 }

@@ -34,6 +34,7 @@ const stampsOf = (stamp: string): ConfigurationStamps => ({
   translations: stamp,
   captures: false,
   hasSuppressions: false,
+  hasWebhooks: false,
 })
 
 async function wording(wordings: ReturnType<typeof createWordings>, template: StepTemplate, more: object = {}) {

@@ -79,7 +79,7 @@ function dearScene(count: number, run: (asked: number) => Promise<unknown>) {
 
 const value = { content: 'Hello' }
 
-test('jobs that cost much are rendered side by side; what is late is given back as it was', async () => {
+test('jobs that cost much are rendered side by side; those for which there was no time are left as they were', async () => {
   let running = 0
   let most = 0
   const { parts, jobs } = dearScene(6, async (asked) => {
@@ -90,13 +90,27 @@ test('jobs that cost much are rendered side by side; what is late is given back 
     running -= 1
     return { value }
   })
-  const { settlements } = await decideBatch({ ...parts, threadsMsMax: 200 } as never, jobs)
+  const { settlements, unrendered, faulty } = await decideBatch({ ...parts, threadsMsMax: 200 } as never, jobs)
   assert.equal(most, 2)
   assert.deepEqual(
-    settlements.map(({ job, status, due }) => [job.id, status, due.kind]),
+    settlements.map(({ job, status }) => [job.id, status]),
+    ['0', '1', '2', '3'].map((id) => [id, 'completed']),
+  )
+  assert.deepEqual([unrendered.map(({ id }) => id), faulty], [['4', '5'], []])
+})
+
+test('one that takes all the time, or fails in its thread, is at fault; the others are not', async () => {
+  const { parts, jobs } = dearScene(4, async (asked) => {
+    if (asked === 1) await new Promise(() => {})
+    return asked === 3 ? { fault: 'a bug' } : { value }
+  })
+  const { settlements, unrendered, faulty } = await decideBatch({ ...parts, threadsMsMax: 200 } as never, jobs)
+  assert.deepEqual([settlements.map(({ job }) => job.id), unrendered], [['1', '3'], []])
+  assert.deepEqual(
+    faulty.map(({ job, error }) => [job.id, (error as Error).message]),
     [
-      ...['0', '1', '2', '3'].map((id) => [id, 'completed', 'over']),
-      ...['4', '5'].map((id) => [id, 'queued', 'until']),
+      ['0', 'The templates of the step took longer than 200 ms to render'],
+      ['2', 'a bug'],
     ],
   )
 })

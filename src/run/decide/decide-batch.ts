@@ -1,11 +1,9 @@
 // All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
-import { until } from '../../domain/delivery/due.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Turn } from '../../domain/turn.ts'
 import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
-import { settles } from '../../record/settlement.ts'
 import { decideElsewhere } from '../../render/elsewhere.ts'
 import type { World } from '../../world/world.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
@@ -16,7 +14,7 @@ import { withSpan } from '../trace-steps.ts'
 import type { DecidedJob, DecidingParts } from './decide-job.ts'
 import { abandoned, decideJob, jobFactsFrom } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
-import { sideBySide } from './side-by-side.ts'
+import { Failed, sideBySide } from './side-by-side.ts'
 import type { Send } from './suppressed.ts'
 import type { WebhookAnswers } from './webhook-answers.ts'
 import { mustAsk, withAnswers } from './webhook-answers.ts'
@@ -30,6 +28,10 @@ export interface DecidedBatch {
   readonly asking: JobFacts[]
   /** Jobs that follow others at once. */
   readonly madeAfter: Map<string, string>
+  /** There was no time to render these: they are released as they were. */
+  readonly unrendered: Job[]
+  /** These failed in a thread, or took all the time there was. */
+  readonly faulty: { readonly job: Job; readonly error: unknown }[]
 }
 
 interface BatchParts extends DecidingParts {
@@ -60,6 +62,8 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
     calls: [],
     asking: [],
     madeAfter: new Map(),
+    unrendered: [],
+    faulty: [],
   }
   const probed = new Set<string>()
   const here = decidingHere(parts)
@@ -94,26 +98,21 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
     else dear.push(jobFacts)
   }
   if (dear.length === 0) return batch
-  const rendered = await decideAllDear(parts, dear)
-  for (const { job } of dear) {
+  const bounds = { atOnce: parts.world.threads?.size ?? 1, msMax: parts.threadsMsMax ?? usualThreadsMsMax }
+  const rendered = await sideBySide(dear, bounds, (one) => decideDear(parts, one))
+  for (const [index, one] of dear.entries()) {
     if (turn.isOver()) await turn.next()
-    const decided = rendered.get(job)
-    if (decided !== undefined) take(job, decided)
-    else batch.settlements.push(givenBack(job, now))
+    const decided = rendered.get(one)
+    if (decided instanceof Failed) batch.faulty.push({ job: one.job, error: decided.error })
+    else if (decided !== undefined) take(one.job, decided)
+    // It had a thread to itself from the start.
+    else if (index < bounds.atOnce) batch.faulty.push({ job: one.job, error: tooLong(bounds.msMax) })
+    else batch.unrendered.push(one.job)
   }
   return batch
 }
 
-/** As it was when it was claimed, for whoever has time next: its lease might have ended before it was rendered. */
-const givenBack = (job: Job, now: Date): Settlement => settles(job, job.status, { due: until(now), state: job.state })
-
-/** Those of which the message costs more than a small budget, if they were rendered in time. */
-async function decideAllDear(parts: BatchParts, dear: readonly JobFacts[]): Promise<ReadonlyMap<Job, DecidedJob>> {
-  const { threads } = parts.world
-  const bounds = { atOnce: threads?.size ?? 1, msMax: parts.threadsMsMax ?? usualThreadsMsMax }
-  const decided = await sideBySide(dear, bounds, (one) => decideDear(parts, one))
-  return new Map([...decided].map(([{ job }, result]) => [job, result]))
-}
+const tooLong = (ms: number): Error => new Error(`The templates of the step took longer than ${ms} ms to render`)
 
 /** What costs little is rendered here; without threads everything is. */
 function decidingHere(parts: BatchParts): DecidingParts {

@@ -69,6 +69,7 @@ export function jobFactsFrom(facts: Facts, job: Job, links?: UnsubscribeLinks): 
     previous: facts.previous.get(job.notificationId) ?? [],
     tenantOverride: facts.tenantOverrides.get(`${version.workflowId}/${event.tenantId}`),
     digestStepId: facts.digests.get(job.digestId ?? '')?.step_id ?? null,
+    isReported: facts.areReported,
   }
 }
 

@@ -31,6 +31,8 @@ export interface JobFacts {
   readonly tenantOverride: WorkflowOverride | undefined
   /** The step whose events the job sees, if they were collected. */
   readonly digestStepId?: string | null
+  /** Whether what becomes of its messages is sent to an endpoint of the customer's. */
+  readonly isReported?: boolean
   /** For this turn of the job, if its event is traced. */
   readonly span?: Span | undefined
 }

@@ -19,6 +19,7 @@ const stampsOf = (integrations: string): ConfigurationStamps => ({
   translations: '',
   captures: false,
   hasSuppressions: false,
+  hasWebhooks: false,
 })
 
 function scene() {

@@ -54,6 +54,8 @@ export interface Facts {
   readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
   /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly mayBeSuppressed: boolean
+  /** Whether events about messages are sent to an endpoint of the customer's. */
+  readonly areReported: boolean
   /** By job: what was being sent when it last ran. */
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
@@ -119,6 +121,7 @@ async function readFacts(
     tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
   ])
   const events = [...read, ...new Set(fastFlatMap(jobs, (job) => job.event ?? []))]
+  const tenantIds = events.map((event) => event.tenantId)
   const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
@@ -130,14 +133,9 @@ async function readFacts(
         tried?.subscribers,
       ),
     ),
-    findTenants(db, environment, {
-      ids: unique(
-        events.map((event) => event.tenantId),
-        tried?.tenants,
-      ),
-    }),
+    findTenants(db, environment, { ids: unique(tenantIds, tried?.tenants) }),
     findContexts(db, environment, unique(fastFlatMap(events, (event) => event.contextKeys ?? []))),
-    findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
+    findWorkflowOverrides(db, environment, unique(tenantIds)),
   ])
   return {
     followers,
@@ -149,6 +147,7 @@ async function readFacts(
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
     mayBeSuppressed: stamps.hasSuppressions && jobs.some((job) => suppressible.has(typeOf(job, versions))),
+    areReported: stamps.hasWebhooks,
     wording,
     channels,
     previous,

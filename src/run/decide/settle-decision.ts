@@ -107,7 +107,11 @@ export interface Placed {
 }
 
 export function messageOf(
-  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys' | 'severity' | 'test'> },
+  {
+    job,
+    event,
+    isReported,
+  }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys' | 'severity' | 'test'>; isReported?: boolean | undefined },
   draft: MessageDraft,
   now: Date,
   placed: Placed,
@@ -133,5 +137,6 @@ export function messageOf(
     isTest: event.test != null,
     deliveredAt: isInApp && placed.status === 'sent' ? now : null,
     createdAt: now,
+    isReported: isReported === true,
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { sideBySide } from './side-by-side.ts'
+import { Failed, sideBySide } from './side-by-side.ts'
 
 test('as many run at once as there are threads, and all of them in the end', async () => {
   let running = 0
@@ -36,9 +36,13 @@ test('when the time is up nothing more begins, and what came late does not count
   assert.deepEqual([[...results.keys()], begun], [[1], [1, 2, 3]])
 })
 
-test('one that fails fails all, as where each has its own turn', async () => {
-  const failing = sideBySide([1, 2], { atOnce: 2, msMax: 1_000 }, async (item) => {
+test('one that fails fails alone', async () => {
+  const results = await sideBySide([1, 2, 3], { atOnce: 2, msMax: 1_000 }, async (item) => {
     if (item === 2) throw new Error('a bug')
+    return item
   })
-  await assert.rejects(failing, /a bug/)
+  const failed = results.get(2)
+  assert.ok(failed instanceof Failed)
+  assert.match(String(failed.error), /a bug/)
+  assert.deepEqual([results.get(1), results.get(3)], [1, 3])
 })

@@ -6,19 +6,31 @@ export interface Bounds {
   readonly msMax: number
 }
 
-/** The results that came in time, by item. What is under way then goes on, and its result is dropped. */
+/** It threw. */
+export class Failed {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+/**
+ * What came in time, by item: a result, or the error of that one alone. What is under way then goes on, and its result is
+ * dropped.
+ */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],
   { atOnce, msMax }: Bounds,
   work: (item: Item) => Promise<Result>,
-): Promise<ReadonlyMap<Item, Result>> {
-  const results = new Map<Item, Result>()
+): Promise<ReadonlyMap<Item, Result | Failed>> {
+  const results = new Map<Item, Result | Failed>()
   const left = items.values()
   let isOver = false
   const run = async (): Promise<void> => {
     for (const item of left) {
       if (isOver) return
-      const result = await work(item)
+      const result = await work(item).catch((error: unknown) => new Failed(error))
       if (!isOver) results.set(item, result)
     }
   }

@@ -17,7 +17,7 @@ import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
 import type { OutgoingParts } from './place-sends.ts'
 import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
-import { dueOf, settleCalls, settleOutcomes } from './settle-outcomes.ts'
+import { dueOf, reportedWith, settleCalls, settleOutcomes } from './settle-outcomes.ts'
 
 const interrupted = 'The service stopped during the call to the provider; it is unknown whether the message was sent'
 
@@ -175,6 +175,7 @@ function givenUp(job: JobFacts, { messages, left, code, words }: GivenUp, now: D
       sending: withoutDue(message.sending),
       nextIntegrationId: null,
       isTest: false,
+      ...reportedWith(job),
     })),
   }
 }

@@ -20,6 +20,7 @@ import type { DeadToken } from '../../store/people/subscriber-channels.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import { failed, nextOf } from '../decide/settle-decision.ts'
 import { optedOut } from '../decide/suppressed.ts'
+import { failingNews } from './failing-news.ts'
 import type { Called, LaterMessage } from './outgoing.ts'
 import { afterRest, heldDetail, released } from './resting.ts'
 
@@ -165,6 +166,7 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
     isTest: isCaptured,
     ...(isCaptured ? { isCaptured } : {}),
     ...(isUncounted ? { isUncounted } : {}),
+    ...(facts.isReported === true ? reportedCall(facts, call, parts) : {}),
   }
   const isLeftUnsure = after.kind === 'over' && after.leftUnsure === true
   const details = isUncounted
@@ -179,6 +181,19 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
         ...followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }),
       ]
   return { result, details, again: at, isLeftUnsure, downSince: rest?.downSince }
+}
+
+/** Where events are sent to an endpoint of the customer's. */
+export const reportedWith = ({ isReported, job }: JobFacts): Pick<CallResult, 'reportedTo'> =>
+  isReported === true ? { reportedTo: { subscriberId: job.subscriberId } } : {}
+
+function reportedCall(facts: JobFacts, { asked, outcome }: Called, { now, rest }: SettlingParts) {
+  const downSince = outcome.kind === 'sent' ? undefined : rest(asked.integrationId)?.downSince
+  const integration = facts.integrations.find((one) => one._id === asked.integrationId)
+  const isFailing = downSince !== undefined || outcome.kind === 'misconfigured'
+  if (!isFailing || integration === undefined) return reportedWith(facts)
+  const error = 'detail' in outcome && typeof outcome.detail === 'string' ? outcome.detail : null
+  return { ...reportedWith(facts), failing: failingNews(integration, { error, downSince, now }) }
 }
 
 function situationOf(facts: JobFacts, call: Called, { now, random, rest }: SettlingParts): OutcomeSituation {

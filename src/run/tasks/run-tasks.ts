@@ -1,4 +1,5 @@
-// Runs tasks: expands events to their recipients and cancels them, ends snoozes, asks for receipts, passes replies on.
+// Runs tasks: expands events to their recipients and cancels them, ends snoozes, asks for receipts, passes replies on, sends
+// webhooks.
 import { isInfrastructureError } from '../../db/failure.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -13,6 +14,7 @@ import { endDueSnoozes } from '../../record/end-snooze.ts'
 import type { ExpansionState } from '../../record/expand-page.ts'
 import { expandPage, expansionStart } from '../../record/expand-page.ts'
 import type { ResolveChannels } from '../../record/resolve-recipients.ts'
+import { expandNews } from '../../record/webhooks/expand-news.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { buryTask, clearTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
 import type { Environments } from '../cache/environments.ts'
@@ -25,8 +27,10 @@ import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
 import { runRedrive, runRetraction } from './run-redrives.ts'
 import type { ReplyTaskParts } from './run-replies.ts'
 import { handReplyOn } from './run-replies.ts'
+import type { SendingParts } from './run-webhooks.ts'
+import { sendWebhooks } from './run-webhooks.ts'
 
-export interface TaskParts extends PagedParts, ReplyTaskParts {
+export interface TaskParts extends PagedParts, ReplyTaskParts, SendingParts {
   readonly environments: Environments
   readonly resolveChannels: ResolveChannels
 }
@@ -59,11 +63,16 @@ export async function runTasks(parts: TaskParts, tasks: readonly Task[], handlin
     }
     const guard = { writing: parts, environment, handling }
     const snoozes = group.filter((task) => task.kind === 'unsnooze' && !isPoisonous(task))
-    if (snoozes.length > 0) works.push(() => endSnoozes(guard, snoozes))
-    for (const task of group.filter((one) => !snoozes.includes(one))) {
+    const news = group.filter((task) => task.kind === 'news' && !isPoisonous(task))
+    if (snoozes.length > 0) works.push(() => allAtOnce(guard, snoozes, (all) => endSnoozes(guard, all)))
+    if (news.length > 0) works.push(() => allAtOnce(guard, news, (all) => becomeDeliveries(guard, all)))
+    for (const task of group.filter((one) => !snoozes.includes(one) && !news.includes(one))) {
       const work = (): Promise<void> => runners[task.kind](parts, environment, task)
-      if (!outward.has(task.kind)) works.push(() => guarded(guard, task, work))
-      else calls.push(() => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate })))
+      const call = (): Promise<void> => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate }))
+      // A slow endpoint holds none of the slots that the others share.
+      if (task.kind === 'webhook') void call()
+      else if (outward.has(task.kind)) calls.push(call)
+      else works.push(() => guarded(guard, task, work))
     }
   }
   void sideBySide(calls, callsAtOnce)
@@ -99,7 +108,7 @@ async function callOutside(
 
 type Run = (parts: TaskParts, environment: Environment, task: Task) => Promise<void>
 
-/** Snoozes end together; each of the others is run by itself. */
+/** Snoozes end together, and so do events become deliveries; each of the others is run by itself. */
 const runners: Readonly<Record<Task['kind'], Run>> = {
   expand,
   cancel: cancelPages,
@@ -110,18 +119,33 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
   erase: runErasure,
   redrive: runRedrive,
   retract: runRetraction,
+  news: ({ db, world }, environment, task) => expandNews(db, world, environment, [task]),
+  webhook: sendWebhooks,
 }
 
 /** Together; if that fails, each separately, so that only the failing one is postponed. */
-async function endSnoozes(guard: Guard, tasks: readonly Task[]): Promise<void> {
-  const { writing, environment, handling } = guard
-  const { db, world } = writing
+async function allAtOnce(
+  guard: Guard,
+  tasks: readonly Task[],
+  work: (tasks: readonly Task[]) => Promise<void>,
+): Promise<void> {
   try {
-    await endDueSnoozes(db, world, environment, tasks)
-    tasks.forEach(handling.done)
+    await work(tasks)
+    tasks.forEach(guard.handling.done)
   } catch {
-    for (const task of tasks) await guarded(guard, task, () => endDueSnoozes(db, world, environment, [task]))
+    for (const task of tasks) await guarded(guard, task, () => work([task]))
   }
+}
+
+const endSnoozes = ({ writing: { db, world }, environment }: Guard, tasks: readonly Task[]): Promise<void> =>
+  endDueSnoozes(db, world, environment, tasks)
+
+async function becomeDeliveries(
+  { writing: { db, world, queue }, environment }: Guard,
+  tasks: readonly Task[],
+): Promise<void> {
+  await expandNews(db, world, environment, tasks)
+  queue.poke()
 }
 
 /** A large audience must not keep a small one waiting, whichever environment they belong to. */

@@ -12,9 +12,12 @@ export interface NewTask {
   /**
    * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked for the
    * result of messages; `reply`: a reply to an e-mail, on its way to a callback; `redrive`, `retract`: many
-   * notifications are redriven or retracted.
+   * notifications are redriven or retracted; `news`: events become deliveries of webhooks; `webhook`: the deliveries of
+   * one endpoint.
    */
-  readonly kind: 'expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply' | 'redrive' | 'retract' | 'erase'
+  readonly kind:
+    | ('expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply' | 'redrive' | 'retract' | 'erase')
+    | ('news' | 'webhook')
   readonly lane: number
   readonly dueAt: Date
   readonly state: Readonly<Record<string, unknown>>
@@ -39,7 +42,12 @@ export async function insertTasks(
 const cleared = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
 
 /** What is due now is due whatever the node's clock says. */
-function insertion(environment: Environment, tasks: readonly NewTask[], now: Date): Statement {
+function insertion(
+  environment: Environment,
+  tasks: readonly NewTask[],
+  now: Date,
+  condition: Statement = sql``,
+): Statement {
   const column = <Value>(read: (task: NewTask) => Value): Value[] => tasks.map(read)
   return sql`
     insert into tasks (environment_id, id, kind, lane, due_at, state, created_at)
@@ -48,7 +56,7 @@ function insertion(environment: Environment, tasks: readonly NewTask[], now: Dat
     from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.kind)}::text[],
       ${column((task) => task.lane)}::smallint[], ${column((task) => task.dueAt)}::timestamptz[],
       ${column((task) => json(task.state))}::text[]) as t (id, kind, lane, due_at, state)
-    order by t.id`
+    ${condition} order by t.id`
 }
 
 /** Inserts those that do not exist yet; the others keep their time. */
@@ -61,13 +69,33 @@ export async function ensureTasks(
   if (tasks.length > 0) await tx.run(taskInsertion(environment, tasks, now).statement)
 }
 
-/** The same as a part of a larger statement. */
-export function taskInsertion(environment: Environment, tasks: readonly NewTask[], now: Date): Part {
+/** The same as a part of a larger statement; with a condition, `where` included, perhaps not at all. */
+export function taskInsertion(
+  environment: Environment,
+  tasks: readonly NewTask[],
+  now: Date,
+  condition?: { name: string; where: Statement },
+): Part {
+  const statement = insertion(environment, tasks, now, condition?.where)
   return {
     as: sql`new_tasks`,
-    name: 'tasks-ensure',
-    statement: sql`${insertion(environment, tasks, now)} on conflict (environment_id, id) do nothing`,
+    name: condition === undefined ? 'tasks-ensure' : `tasks-ensure-${condition.name}`,
+    statement: sql`${statement} on conflict (environment_id, id) do nothing`,
   }
+}
+
+/**
+ * There is something for them to do: those that do not exist are inserted, those that wait are due at once, or when their pause
+ * (`pausedUntil` in their state) ends. One that runs looks again before it ends.
+ */
+export async function wakeTasks(tx: Tx, environment: Environment, tasks: readonly NewTask[], now: Date): Promise<void> {
+  if (tasks.length === 0) return
+  await tx.run(sql`
+    ${insertion(environment, tasks, now)}
+    on conflict (environment_id, id) do update
+      set due_at = case when tasks.lease is not null then tasks.due_at
+                        else least(tasks.due_at, greatest(excluded.due_at, (tasks.state->>'pausedUntil')::timestamptz)) end,
+          buried_at = null`)
 }
 
 /** How many of them there were. */

@@ -36,6 +36,8 @@ export interface NewMessage {
   readonly isTest: boolean
   readonly deliveredAt: Date | null
   readonly createdAt: Date
+  /** Whether what becomes of it is sent to an endpoint of the customer's. */
+  readonly isReported?: boolean
   /** Sealed, in the place of what the draft leaves out then. */
   readonly addresses?: Buffer
   readonly addressDigest?: Buffer | null

@@ -4,6 +4,7 @@ import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Mark, MarkedBefore } from '../../domain/messages/message-marks.ts'
 import type { MessageCta } from '../../domain/workflows/workflow.ts'
+import { hasEndpoints } from '../webhooks/webhook-endpoints.ts'
 import { inFeeds } from './feeds.ts'
 import type { CountedInboxes } from './inbox-changes.ts'
 import { changeNumber } from './inbox-changes.ts'
@@ -37,10 +38,15 @@ const wouldChange: { readonly [Name in Mark]: Statement } = {
 
 /** What a mark found. `seenBefore` is permanent; a message that was read and marked unread counts as not read. */
 export interface FoundMessage extends MarkedBefore {
+  readonly id: string
   readonly jobId: string
+  /** Whether it is sent to an endpoint of the customer's. */
+  readonly isReported: boolean
 }
 
-const foundColumns = sql`m.job_id as "jobId", m.first_seen_at is not null as "seenBefore", m.read as "readBefore"`
+const foundColumns = (environment: Environment): Statement => sql`
+  m.id, m.job_id as "jobId", m.first_seen_at is not null as "seenBefore", m.read as "readBefore",
+  ${hasEndpoints(environment)} as "isReported"`
 
 /** Marks those of the ids that are messages of the subscriber, and returns them in no order, with how they were found. */
 export async function markMessages(
@@ -58,8 +64,8 @@ export async function markMessages(
   },
 ): Promise<{ marked: MessageRow[]; found: FoundMessage[] }> {
   const channel = marking.channel === undefined ? sql`true` : sql`m.channel = ${marking.channel}`
-  const held = await tx.rows<FoundMessage & { id: string }>(sql`
-    select m.id, ${foundColumns} from messages m
+  const held = await tx.rows<FoundMessage>(sql`
+    select ${foundColumns(environment)} from messages m
     where m.environment_id = ${environment.id} and m.id = any(${marking.ids}::uuid[])
       and m.subscriber_id = ${marking.subscriberId} and ${channel} and ${isListed} and ${marking.also ?? sql`true`}
     order by m.id for no key update`)
@@ -101,7 +107,6 @@ export async function markNext(
 }
 
 export interface OpenMessage extends FoundMessage {
-  readonly id: string
   readonly created_at: Date
 }
 
@@ -113,7 +118,7 @@ async function lockOpen(
 ): Promise<OpenMessage[]> {
   const beyond = after === undefined ? sql`true` : sql`(m.created_at, m.id) > (${after.created_at}, ${after.id})`
   return tx.rows(sql`
-    select m.id, m.created_at, ${foundColumns} from messages m
+    select m.created_at, ${foundColumns(environment)} from messages m
     where m.environment_id = ${environment.id} and m.subscriber_id = ${marking.subscriberId} and ${isInFeed}
       and ${wouldChange[marking.mark]} and ${beyond} and ${inFeeds(environment, marking.feedIds)}
       and ${marking.also ?? sql`true`}

@@ -4,6 +4,7 @@ import { json, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageError, MessageState, MessageStatus } from '../../domain/messages/message.ts'
+import { hasEndpoints } from '../webhooks/webhook-endpoints.ts'
 
 export interface ReportedMessage {
   readonly id: string
@@ -27,6 +28,8 @@ export interface ReportedMessage {
   readonly isOver: boolean
   /** Whether another integration took over from the one that reports. */
   readonly isOthers: boolean
+  /** Whether it is sent to an endpoint of the customer's. */
+  readonly isReported?: boolean
 }
 
 /** Those of the ids that an integration was asked to send, held until the transaction ends. */
@@ -47,7 +50,8 @@ export async function lockReported(
       coalesce((m.sending->>'redrives')::int, 0) as redrives,
       not exists (select 1 from jobs j
                   where j.environment_id = ${environment.id} and j.id = m.job_id and j.due_at is not null) as "isOver",
-      m.integration_id is distinct from ${asked.integrationId} as "isOthers"
+      m.integration_id is distinct from ${asked.integrationId} as "isOthers",
+      ${hasEndpoints(environment)} as "isReported"
     from messages m
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[])
       and (m.integration_id = ${asked.integrationId} or m.sending->'tried' ? ${asked.integrationId}::text)

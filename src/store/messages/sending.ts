@@ -7,6 +7,7 @@ import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Envelope, MessageError, MessageState, MessageStatus, Sending } from '../../domain/messages/message.ts'
+import type { News } from '../../domain/webhooks/webhook-event.ts'
 
 export interface UnsentMessage {
   readonly id: string
@@ -90,6 +91,10 @@ export interface CallResult {
   readonly isCaptured?: true
   /** The call is not reported: it never left, or only found out that the provider is still down. */
   readonly isUncounted?: true
+  /** If what becomes of it is sent to an endpoint of the customer's: whom the message was for. */
+  readonly reportedTo?: { readonly subscriberId: string }
+  /** With it: that the integration fails. */
+  readonly failing?: News
 }
 
 /** What is the same in most batches of results. */
@@ -102,6 +107,9 @@ const alikeOf: readonly ((result: CallResult) => unknown)[] = [
   (r) => r.isTest,
   (r) => r.isCaptured === true,
 ]
+
+/** The ids of all that were recorded, within the statement that does. */
+export const recordedIds = sql`select id from recorded`
 
 /** Of these the ids that were recorded, within the statement that does. */
 export const recordedAmong = (ids: readonly string[]): Statement =>

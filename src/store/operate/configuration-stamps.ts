@@ -2,6 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { hasEndpoints } from '../webhooks/webhook-endpoints.ts'
 
 export interface ConfigurationStamps {
   /** Each changes whenever something of its kind was created, changed or deleted. */
@@ -12,6 +13,8 @@ export interface ConfigurationStamps {
   readonly captures: boolean
   /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly hasSuppressions: boolean
+  /** Whether events are sent to an endpoint of the customer's: where there is none, none are written. */
+  readonly hasWebhooks: boolean
 }
 
 export async function readStamps(db: Sql, environment: Environment): Promise<ConfigurationStamps> {
@@ -26,7 +29,8 @@ export async function readStamps(db: Sql, environment: Environment): Promise<Con
         (select md5(string_agg(locale || created_at::text || updated_at::text, ',' order by locale))
          from translations where environment_id = ${environment.id}) as translations,
         (select captures from environments where id = ${environment.id}) as captures,
-        exists (select 1 from suppressions where environment_id = ${environment.id}) as "hasSuppressions"`,
+        exists (select 1 from suppressions where environment_id = ${environment.id}) as "hasSuppressions",
+        ${hasEndpoints(environment)} as "hasWebhooks"`,
     ),
   )
   return {
@@ -35,5 +39,6 @@ export async function readStamps(db: Sql, environment: Environment): Promise<Con
     translations: row?.translations ?? '',
     captures: row?.captures === true,
     hasSuppressions: row?.hasSuppressions === true,
+    hasWebhooks: row?.hasWebhooks === true,
   }
 }

@@ -56,6 +56,9 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'integrations', table: sql`integrations` },
   { name: 'idempotency_keys', table: sql`idempotency_keys` },
   { name: 'rate_limits', table: sql`rate_limits` },
+  { name: 'webhook_news', table: sql`webhook_news` },
+  { name: 'webhook_deliveries', table: sql`webhook_deliveries` },
+  { name: 'webhook_endpoints', table: sql`webhook_endpoints` },
   { name: 'audit_streams', table: sql`audit_streams` },
   { name: 'signing_versions', table: sql`signing_versions` },
   { name: 'dashboard_links', table: sql`dashboard_links` },
@@ -119,7 +122,10 @@ export async function insertDeletion(
 }
 
 /** Deletions of environments that the same organization had, newest first. */
-export async function listDeletions(db: Sql, environment: Environment): Promise<EnvironmentDeletion[]> {
+export async function listDeletions(
+  db: Sql,
+  environment: Pick<Environment, 'organizationId'>,
+): Promise<EnvironmentDeletion[]> {
   const rows = await db.rows<Row>(sql`
     select ${columns} from environment_deletions d join environments e on e.id = d.environment_id
     where e.organization_id = ${environment.organizationId} order by d.requested_at desc limit 100`)

@@ -1,0 +1,47 @@
+// The events that a subscriber's choices cause: their preferences changed, they unsubscribed.
+import type { Tx } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { SubscriberPreferences } from '../../domain/preferences/preference.ts'
+import type { NamedWorkflow, News } from '../../domain/webhooks/webhook-event.ts'
+import { reportNews } from '../../store/webhooks/webhook-news.ts'
+import type { World } from '../../world/world.ts'
+
+interface ChosenFor {
+  readonly id: string
+  readonly identifier: string
+  readonly name: string
+}
+
+export interface ChangedPreferences {
+  /** The subscriber's internal id. */
+  readonly id: string
+  readonly preferences: SubscriberPreferences
+  /** Those the change is for; null is for all of them. */
+  readonly workflows: readonly (ChosenFor | null)[]
+  /** If the subscriber stopped the e-mails of these workflows. */
+  readonly isUnsubscribed?: boolean
+}
+
+/** One for each workflow, in the transaction of the change. */
+export async function reportPreferences(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { id, preferences, workflows, isUnsubscribed = false }: ChangedPreferences,
+): Promise<void> {
+  const now = world.now()
+  const about = { subjectId: id, subscriberId: id, at: now }
+  const news = workflows.flatMap((chosen): News[] => {
+    const workflow = chosen === null ? null : named(chosen)
+    const { workflows: own, ...global } = preferences
+    const chosenNow = chosen === null ? global : (own?.[chosen.id] ?? null)
+    const facts = { level: chosen === null ? 'global' : 'workflow', workflow, preferences: chosenNow }
+    const changed = (): News => ({ ...about, id: world.newId(now), type: 'preference.updated', facts })
+    if (!isUnsubscribed) return [changed()]
+    const left = { workflow, channel: 'email', source: 'link' }
+    return [{ ...about, id: world.newId(now), type: 'subscriber.unsubscribed', facts: left }, changed()]
+  })
+  await reportNews(tx, environment, news, { newId: () => world.newId(now), now })
+}
+
+const named = ({ id, identifier, name }: ChosenFor): NamedWorkflow => ({ _id: id, identifier, name })

@@ -1,0 +1,120 @@
+// Turns events into deliveries, one for each endpoint that wants them: a page in one transaction, in the order they happened.
+import type { Db, Tx } from '../../db/sql.ts'
+import { fanOutLane } from '../../domain/delivery/event.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { wants } from '../../domain/webhooks/webhook-endpoint.ts'
+import type { MessageFacts, NamedWorkflow, News } from '../../domain/webhooks/webhook-event.ts'
+import type { NewTask, Task } from '../../store/jobs/tasks.ts'
+import { finishTasks, wakeTasks } from '../../store/jobs/tasks.ts'
+import { findSubscribersById } from '../../store/people/subscribers.ts'
+import type { NewDelivery } from '../../store/webhooks/webhook-deliveries.ts'
+import { insertDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
+import { listActiveEndpoints } from '../../store/webhooks/webhook-endpoints.ts'
+import type { ShownMessage } from '../../store/webhooks/webhook-news.ts'
+import { findShownMessages, takeNews } from '../../store/webhooks/webhook-news.ts'
+import type { World } from '../../world/world.ts'
+
+/** Each becomes as many deliveries as there are endpoints. */
+const newsPerPage = 500
+
+/** All that there is; the tasks are finished with the last page. */
+export async function expandNews(
+  db: Db,
+  world: World,
+  environment: Environment,
+  tasks: readonly Task[],
+): Promise<void> {
+  let isMore = true
+  while (isMore) isMore = await db.transaction((tx) => expandPage(tx, world, environment, tasks))
+}
+
+async function expandPage(tx: Tx, world: World, environment: Environment, tasks: readonly Task[]): Promise<boolean> {
+  const news = await takeNews(tx, environment, newsPerPage)
+  const now = world.now()
+  const endpoints = news.length === 0 ? [] : await listActiveEndpoints(tx, environment)
+  const described = endpoints.length === 0 ? [] : await describe(tx, environment, news)
+  const deliveries = endpoints.flatMap(({ id, ...filter }) =>
+    described
+      .filter(({ one, workflowId }) => wants(filter, one.type, workflowId))
+      .map(({ one, data }) => deliveryOf(id, one, data)),
+  )
+  await insertDeliveries(tx, environment, deliveries, now)
+  const woken = [...new Set(deliveries.map(({ endpointId }) => endpointId))].sort()
+  await wakeTasks(
+    tx,
+    environment,
+    woken.map((id) => sendingTask(id, now)),
+    now,
+  )
+  if (news.length === newsPerPage) return true
+  await finishTasks(tx, environment, tasks)
+  return false
+}
+
+/** One for each endpoint: whoever has it sends the endpoint's deliveries. */
+export const sendingTask = (endpointId: string, now: Date): NewTask => ({
+  id: endpointId,
+  kind: 'webhook',
+  lane: fanOutLane,
+  dueAt: now,
+  state: { endpointId },
+})
+
+function deliveryOf(endpointId: string, { id, type, subjectId, subscriberId, at }: News, data: object): NewDelivery {
+  const body = { type, timestamp: at.toISOString(), data }
+  return { endpointId, id, type, subjectId, subscriberId, body, createdAt: at }
+}
+
+interface DescribedNews {
+  readonly one: News
+  readonly workflowId: string | null
+  readonly data: object
+}
+
+/** Without those about a message or a subscriber that is gone by now. */
+async function describe(tx: Tx, environment: Environment, news: readonly News[]): Promise<DescribedNews[]> {
+  const isOfMessage = ({ type }: News): boolean => type.startsWith('message.')
+  const messages = await findShownMessages(
+    tx,
+    environment,
+    distinct(news.filter(isOfMessage).map(({ subjectId }) => subjectId)),
+  )
+  const subscribers = await findSubscribersById(
+    tx,
+    environment,
+    distinct(news.flatMap((one) => one.subscriberId ?? [])),
+  )
+  const bySubscriber = new Map(subscribers.map((row) => [row.id, { _id: row.id, subscriberId: row.subscriber_id }]))
+  return news.flatMap((one): DescribedNews[] => {
+    const message = messages.get(one.subjectId)
+    const subscriber = bySubscriber.get(one.subscriberId ?? '')
+    if (one.subscriberId !== null && subscriber === undefined) return []
+    if (isOfMessage(one)) {
+      if (message === undefined) return []
+      return [{ one, workflowId: message.workflowId, data: { ...messageData(message, one.facts), subscriber } }]
+    }
+    const workflow = one.facts['workflow'] as NamedWorkflow | null | undefined
+    const data = { ...(subscriber === undefined ? {} : { subscriber }), ...one.facts }
+    return [{ one, workflowId: workflow?._id ?? null, data }]
+  })
+}
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]
+
+function messageData(message: ShownMessage, facts: MessageFacts): object {
+  const { workflowId, workflowIdentifier, workflowName } = message
+  return {
+    message: {
+      _id: message.id,
+      channel: message.channel,
+      status: facts.status ?? message.status,
+      error: facts.error ?? null,
+      providerId: facts.providerId ?? message.providerId,
+      providerMessageId: facts.providerMessageId ?? message.providerMessageId,
+    },
+    notificationId: message.notificationId,
+    transactionId: message.transactionId,
+    workflow: { _id: workflowId, identifier: workflowIdentifier, name: workflowName },
+    test: message.isTest || facts.captured === true,
+  }
+}
