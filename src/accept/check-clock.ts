@@ -1,6 +1,6 @@
 // How long checking payloads against their schemas has taken in this turn: most take no time, and some all of it.
 import { setImmediate } from 'node:timers/promises'
-import type { PayloadSchema } from '../commit/payload-schema.ts'
+import type { PayloadSchema } from '../render/payload/payload-schema.ts'
 
 /** What others wait for at most, and one check more. */
 const turnMsMax = 20

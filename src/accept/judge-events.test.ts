@@ -1,10 +1,10 @@
 // Judging: every version a call needs is there, however few are kept between calls, and none is changed by an event.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PayloadSchema } from '../commit/payload-schema.ts'
-import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { PayloadSchema } from '../render/payload/payload-schema.ts'
+import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
 import type { GivenEvent } from './judge-events.ts'
 import { createCheckedVersions, judgeEvents } from './judge-events.ts'
 

@@ -1,7 +1,5 @@
 // Checks each event separately: what prevents it from running, in the order of the response.
 
-import type { PayloadSchema } from '../commit/payload-schema.ts'
-import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql } from '../db/sql.ts'
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { EventRequest, TriggerResult, TriggerStatus } from '../domain/delivery/event.ts'
@@ -11,6 +9,8 @@ import type { Tenant } from '../domain/people/tenant.ts'
 import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflows/workflow.ts'
 import { activeStepFrom, severities } from '../domain/workflows/workflow.ts'
+import type { PayloadSchema } from '../render/payload/payload-schema.ts'
+import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
 import { findEventIds } from '../store/events/events.ts'
 import { findTenants } from '../store/people/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows/workflows.ts'

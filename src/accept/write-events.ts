@@ -1,5 +1,5 @@
 // Writes events that will run: transactions, subscribers, contexts, then events with their notifications and jobs.
-import { channelChanges } from '../commit/channel-changes.ts'
+
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type {
@@ -21,13 +21,12 @@ import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Topic } from '../domain/people/topic.ts'
-import { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { countedEvents } from '../record/counts/count-accepted.ts'
 import type { Notified, PreLeasedJob } from '../record/notify.ts'
 import { firstJobs, preLeasedJob } from '../record/notify.ts'
-import type { ForeseenPeople, ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
+import type { ForeseenPeople, ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
 import type { NewAttachment } from '../store/events/attachments.ts'
 import { insertAttachments } from '../store/events/attachments.ts'
@@ -55,13 +54,6 @@ export interface WrittenEvents {
   readonly preLeased: readonly Job[]
   /** Whether something was left for the worker to find. */
   readonly leftWork: boolean
-}
-
-/** Entries with an unknown integration do not affect others: they are reported as a warning. */
-export const resolveChannels: ResolveChannels = async (db, environment, recipients) => {
-  const lists = recipients.map((recipient) => recipient.channels)
-  const resolved = await channelChanges(db, environment, lists)
-  return resolved.map((one) => (one instanceof Problem ? one.message : one))
 }
 
 /** How many notifications become jobs at once, so that room for them can be kept. */
@@ -104,7 +96,7 @@ export async function writeEvents(
   const events = await firstOfTheirTransaction(tx, environment, given)
   if (events.length === 0) return { preLeased: [], leftWork: false }
   const people = fastFlatMap(events, ({ request }) => peopleOf(request.recipients, request.actor))
-  const resolved = await resolveRecipients(tx, world, environment, people, resolveChannels)
+  const resolved = await resolveRecipients(tx, world, environment, people)
   await insertContexts(tx, environment, distinctContexts(events), now)
   await updateTenants(tx, environment, tenantChanges(events), now)
   const topics = await findTopics(tx, environment, [

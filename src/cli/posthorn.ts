@@ -10,6 +10,7 @@ import { environmentsCommand } from './environments.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { isOperatorError } from './operator-error.ts'
+import { organizationsCommand } from './organizations.ts'
 import { outboxCommand } from './outbox.ts'
 import { promoteCommand } from './promote.ts'
 import { redriveCommand } from './redrive.ts'
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   dashboardCommand,
   environmentsCommand,
+  organizationsCommand,
   keysCommand,
   signingCommand,
   auditCommand,

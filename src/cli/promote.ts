@@ -26,6 +26,9 @@ export const promoteCommand: Command = {
     await withStore(terminal, async (store) => {
       const [source, target] = [await environmentNamed(store, from), await environmentNamed(store, to)]
       if (source.id === target.id) throw new UsageError('--from and --to must be different environments')
+      if (source.organizationId !== target.organizationId) {
+        throw new UsageError('--from and --to must be environments of one organization')
+      }
       // Workflows last: they name layouts and feeds.
       const changes = [
         ...(await feedChanges(store, source, target)),

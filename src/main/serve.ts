@@ -1,6 +1,5 @@
 // One process at work on a prepared database: its worker, its server, its housekeeping; and their stop, in order.
 import type { FastifyInstance } from 'fastify'
-import { resolveChannels } from '../accept/write-events.ts'
 import type { Config } from '../config.ts'
 import type { Connection } from '../db/connect.ts'
 import type { Hearing } from '../db/hearing.ts'
@@ -133,7 +132,6 @@ function workerOf(config: Config, { pools, world, pooler, direct }: Store, place
     nodeId: place?.nodeId,
     world,
     renderer: createRenderer(() => world.now()),
-    resolveChannels,
     operatorMail: config.smtp,
     linkBase: linkBaseOf(config.baseUrl),
     pooled: pooler !== 'none',

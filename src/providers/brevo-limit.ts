@@ -1,4 +1,4 @@
-// How long Brevo wants to be left alone: it says so in a header of its own, in seconds.
+// How long Brevo asks us to wait: in its own header, in seconds.
 // https://developers.brevo.com/docs/limit-headers
 import type { ProviderAnswer } from './provider-answer.ts'
 import { retryAfterMsOf } from './provider-answer.ts'

@@ -109,7 +109,7 @@ export function ofHost(value: string): string | undefined {
   return isMetadataHost(value) ? 'must not be a metadata address' : undefined
 }
 
-/** Another place to send to than the vendor's own; it may be private, since the operator wrote it down. */
+/** An endpoint other than the vendor's; it may be private, since the operator configured it. */
 export function ofBaseUrl(value: string): string | undefined {
   const address = baseAddress(value)
   if (!URL.canParse(address)) return 'must be a URL such as https://api.example.com'
@@ -133,7 +133,7 @@ export function baseAddress(value: string): string {
   return address.replace(/(?<![:/])\/+$/, '')
 }
 
-/** The field of a base address that takes the place of the vendor's own. */
+/** The field of a base address that replaces the vendor's. */
 export const ownBaseUrl = (vendor: string): FormField<string, false> =>
   optional(
     text('Base URL', {
@@ -142,7 +142,7 @@ export const ownBaseUrl = (vendor: string): FormField<string, false> =>
     }),
   )
 
-/** The sender of e-mails: two fields of every form. */
+/** The sender of e-mails: two fields in every form. */
 export const emailSender = {
   from: text('From address', { placeholder: 'hello@example.com', mistake: ofEmailAddress }),
   senderName: optional(text('Sender name')),
@@ -172,7 +172,7 @@ export function openCredentials(form: CredentialForm, credentials: Credentials):
   return Object.fromEntries(open.flatMap((key) => (credentials[key] === undefined ? [] : [[key, credentials[key]]])))
 }
 
-/** The same with every secret hidden: who sees it knows that there is one. */
+/** The same with every secret hidden: a reader sees that there is one. */
 export function hiddenCredentials(form: CredentialForm, credentials: Credentials): Credentials {
   const open = new Set<string>(
     fieldsOf(form)
@@ -192,10 +192,10 @@ export function fieldsOf(form: CredentialForm): [CredentialKey, FormField][] {
   return Object.entries(form) as [CredentialKey, FormField][]
 }
 
-/** Short pieces are no secrets of worth, and striking them out would leave nothing readable. */
+/** Short pieces are not valuable secrets, and redacting them would leave nothing readable. */
 const struckOutLengthMin = 4
 
-/** A provider's words with every secret of the account struck out, whichever way it was encoded. */
+/** A provider's words with every secret of the account redacted, however it was encoded. */
 export function withoutSecrets(form: CredentialForm, credentials: Credentials, words: string): string {
   const secrets = spelledSecrets(form, credentials)
   const redacted = secrets.reduce((text, value) => text.replaceAll(value, struckOut), words)
@@ -205,14 +205,14 @@ export function withoutSecrets(form: CredentialForm, credentials: Credentials, w
 
 const struckOut = '[redacted]'
 
-/** The longest first: a secret within another must not leave the rest of it standing. */
+/** The longest first: a secret within another must not leave the rest visible. */
 function spelledSecrets(form: CredentialForm, credentials: Credentials): string[] {
   const texts = fieldsOf(form)
     .filter(([, field]) => isSecret(field))
     .flatMap(([key]) => textsIn(credentials[key]))
     .filter((value) => value.length >= struckOutLengthMin)
   const names = Object.values(credentials).filter((value) => typeof value === 'string')
-  // Basic authentication writes a name and a secret as one.
+  // Basic authentication encodes a name and a secret together.
   const pairs = names.flatMap((name) => texts.flatMap((value) => [`${name}:${value}`, `${value}:${name}`]))
   const base64 = (value: string): string => Buffer.from(value).toString('base64')
   return [...texts, ...texts.map(encodeURIComponent), ...texts.map(base64), ...pairs.map(base64)].sort(

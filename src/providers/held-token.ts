@@ -1,4 +1,4 @@
-// Tokens that are asked for before sending: one an account, shared by all that send with it, for as long as it lasts.
+// Tokens that are requested before sending: one per account, shared by all sends with it, for as long as it is valid.
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import { certainlyNotSent, misconfigured } from '../domain/delivery/outcome.ts'
@@ -47,7 +47,7 @@ export function createHeldTokens(): HeldTokens {
     const all = byWorld.get(origin) ?? new BoundedMap<string, Held>(accountsMax)
     byWorld.set(origin, all)
     const held = all.get(account) ?? { token: undefined, asking: undefined }
-    // Last in line again: the first is the one that was not used for longest.
+    // Last again: the first is the least recently used.
     all.set(account, held)
     return held
   }

@@ -24,7 +24,7 @@ import type { ProviderAnswer } from './provider-answer.ts'
 import { answerOf, retryAfterMsOf, wordsOf } from './provider-answer.ts'
 import { withoutRecipient } from './recipient-words.ts'
 
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
 
 /** A request whose body is a form with files; it is written when a passthrough has added to it. */
@@ -34,21 +34,21 @@ export interface FormRequest extends Omit<OutboundRequest, 'body'> {
 
 export interface HttpProviderDefinition<Form extends CredentialForm, Kind extends Channel>
   extends Omit<ProviderDefinition<Form, Kind>, 'send' | 'sendMany' | 'batching'> {
-  /** What to ask, or an Outcome when there is no need to: a message that cannot be sent. `now` is for signatures. */
+  /** The request, or an Outcome if none is needed: a message that cannot be sent. `now` is for signatures. */
   request(
     message: MessageOf<Kind>,
     credentials: CredentialsOf<Form>,
     now: Date,
   ): OutboundRequest | FormRequest | Outcome
-  /** Adds what proves who sends it, when the rest of the request is settled. */
+  /** Adds the authentication, once the rest of the request is final. */
   sign?(request: OutboundRequest, credentials: CredentialsOf<Form>, now: Date): OutboundRequest
   /** What the response means; `outcomeOfStatus` handles what is not vendor-specific. */
   outcome(answer: ProviderAnswer, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Outcome
-  /** Left out: `operator` where the account has a base address of its own, else `guarded`. */
+  /** Omitted: `operator` if the account has its own base address, else `guarded`. */
   reach?(credentials: CredentialsOf<Form>, message: MessageOf<Kind>): NonNullable<OutboundOptions['reach']>
   /** Whether the address is the recipient's own: one that is never called is then a bad recipient, not a bad account. */
   callsRecipient?(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): boolean
-  /** The vendor speaks HTTP/2: many messages at once by one connection. */
+  /** The vendor supports HTTP/2: many messages at once over one connection. */
   readonly http2?: true
   readonly batch?: Batch<Form, Kind>
   readonly probe?: Probe<Form>
@@ -57,12 +57,12 @@ export interface HttpProviderDefinition<Form extends CredentialForm, Kind extend
 /** A request that holds many messages. */
 export interface Batch<Form extends CredentialForm, Kind extends Channel> {
   readonly max: number
-  /** Messages with the same key may share a request. Left out: all may that have no passthrough and no files. */
+  /** Messages with the same key may share a request. Omitted: all those without a passthrough and files may. */
   key?(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): string | undefined
   /** What a message is within the request, or why it cannot be sent. */
   item(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): object | Outcome
   request(items: readonly object[], credentials: CredentialsOf<Form>, now: Date): OutboundRequest
-  /** One a message, in their order. */
+  /** One per message, in their order. */
   outcomes(
     answer: ProviderAnswer,
     messages: readonly MessageOf<Kind>[],
@@ -70,10 +70,10 @@ export interface Batch<Form extends CredentialForm, Kind extends Channel> {
   ): readonly Outcome[]
 }
 
-/** A call that shows whether the account is good, and sends nothing. */
+/** A call that shows whether the account is valid, and sends nothing. */
 export interface Probe<Form extends CredentialForm> {
   request(credentials: CredentialsOf<Form>, now: Date): OutboundRequest
-  /** Left out: any success is good, and nothing else is. */
+  /** Omitted: a success means valid, anything else does not. */
   result?(answer: ProviderAnswer, credentials: CredentialsOf<Form>): CheckResult
   /** The field to fix if the vendor rejects the account. */
   readonly field?: CredentialKey
@@ -81,7 +81,7 @@ export interface Probe<Form extends CredentialForm> {
   readonly words?: readonly string[]
 }
 
-/** As our own messages call them, for providers that do not say how their vendor does. */
+/** As our own messages name them, for providers that do not say how their vendor names them. */
 const ownRecipientMembers: Readonly<Record<Channel, readonly string[]>> = {
   email: ['to', 'cc', 'bcc'],
   sms: ['to'],
@@ -135,7 +135,7 @@ async function called<Form extends CredentialForm, Kind extends Channel>(
 }
 
 /**
- * A base address was written down by the operator: it may be private. An account may hold one that its form does not ask
+ * A base address was configured by the operator: it may be private. An account may hold one that its form does not ask
  * for and the request does not use; that opens nothing.
  */
 const reachOf = (form: CredentialForm, credentials: { readonly baseUrl?: unknown }): 'operator' | 'guarded' =>
@@ -262,7 +262,7 @@ export function outcomeOfFailure(error: OutboundError): Outcome {
 export const ofAnswer = ({ status }: ProviderAnswer, outcome: Outcome): Outcome =>
   status >= 500 ? ofDownProvider(outcome) : outcome
 
-/** Certainly not sent. 521 to 523 are a proxy's word that it did not reach the vendor, 529 that the vendor has too much to do. */
+/** Certainly not sent. 521 to 523: a proxy did not reach the vendor; 529: the vendor is overloaded. */
 const busyStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 521, 522, 523, 529])
 
 /** What a status means wherever the vendor does not say otherwise. A success belongs to the vendor's own reading. */
@@ -270,7 +270,7 @@ export function outcomeOfStatus(answer: ProviderAnswer, words = wordsOf('The pro
   const { status } = answer
   if (busyStatuses.has(status)) return ofAnswer(answer, busy(words, retryAfterMsOf(answer)))
   if (status === 401 || status === 403) return misconfigured(words)
-  // Redirects are not followed, so a wrong address of the account is what leads to one.
+  // Redirects are not followed; one means that the account has a wrong address.
   if (status >= 300 && status < 400) return misconfigured(words)
   if (status >= 400 && status < 500) return refused('other', words)
   return ofAnswer(answer, unsure(words))

@@ -1,4 +1,4 @@
-// What a provider of the operator's own is made of: everything that ours are, handed to its file when it is loaded.
+// What an operator's own provider is made of: everything that ours use, passed to its file when it is loaded.
 import { busy, misconfigured, refused, sent, unsure } from '../domain/delivery/outcome.ts'
 import { addressed } from './email/email-message.ts'
 import { mailbox } from './email/mailbox.ts'

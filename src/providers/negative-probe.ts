@@ -5,7 +5,7 @@ import { bad, good } from './provider.ts'
 import type { ProviderAnswer } from './provider-answer.ts'
 import { wordsOf } from './provider-answer.ts'
 
-/** A vendor that finds fault with the message has let us in. Nothing is sent. */
+/** A vendor that rejects the message has accepted the account. Nothing is sent. */
 export function letIn(vendor: string, field: CredentialKey, ...words: readonly string[]) {
   return (answer: ProviderAnswer): CheckResult => {
     if (answer.status === 400 || answer.status === 422) return good

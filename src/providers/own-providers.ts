@@ -1,4 +1,4 @@
-// Providers of the operator's own: one `.mjs` file each, in a folder that a setting names.
+// The operator's own providers: one `.mjs` file each, in a folder that a setting names.
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -16,10 +16,10 @@ export class BadProviderFile extends Error {
   }
 }
 
-/** A contract beside a provider is its test, and no provider. */
+/** A contract beside a provider is its test, not a provider. */
 const providerFile = /^(?!.*\.contract\.mjs$).*\.mjs$/
 
-/** Loads every provider of a folder, and returns their ids. One that is no good stops the start: its messages would be lost. */
+/** Loads every provider of a folder, and returns their ids. An invalid one prevents the start: its messages would be lost. */
 export async function loadOwnProviders(directory: string): Promise<string[]> {
   const ids: string[] = []
   for (const file of await filesIn(directory)) {

@@ -8,11 +8,11 @@ import type { OutboundRequest } from '../world/world.ts'
 import type { FormPart } from './multipart.ts'
 import { multipart } from './multipart.ts'
 
-/** A vendor's request is a few kilobytes; settings beside it have no reason to be larger. */
+/** A vendor's request is a few kilobytes; additional settings have no reason to be larger. */
 const passthroughBytesMax = 64 * 1024
 /** Deeper than any vendor's settings, and shallow enough to be walked by recursion. */
 const depthMax = 20
-/** Many servers take no more than a hundred headers, and 8 KiB a line. */
+/** Many servers accept no more than a hundred headers, and 8 KiB per line. */
 const entriesMax = 50
 const entryLengthMax = 4_096
 /** What the connection, the account or the signature decides. */
@@ -149,7 +149,7 @@ function mistakeOfRecipients({ body = {}, query = {} }: Passthrough, paths: read
   for (const path of paths) {
     const inBody = givenAt(body, path.split('.'))
     if (inBody !== undefined) return `The passthrough field ${shown(inBody)} ${decidedByMessage}`
-    // Many vendors read a parameter wherever it stands.
+    // Many vendors read a parameter wherever it appears.
     const inQuery = Object.keys(query).find((name) => comparedName(name) === path.toLowerCase())
     if (inQuery !== undefined) return `The passthrough query parameter ${shown(inQuery)} ${decidedByMessage}`
   }
@@ -158,7 +158,7 @@ function mistakeOfRecipients({ body = {}, query = {} }: Passthrough, paths: read
 
 const decidedByMessage = 'cannot be set: the message determines its recipient'
 
-/** `to`, `TO` and `To[]` are one member to some vendors. */
+/** `to`, `TO` and `To[]` are the same field to some vendors. */
 const comparedName = (name: string): string => name.replace(/\[.*$/s, '').trim().toLowerCase()
 
 /** The path as given, if it exists; what replaces a field above it replaces it too. */

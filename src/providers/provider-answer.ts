@@ -12,7 +12,7 @@ export interface ProviderAnswer extends Reading {
   readonly receivedAt?: Date
 }
 
-/** More of a body that is no JSON is not repeated to anyone. */
+/** The most that is repeated of a body that is not JSON. */
 const shownBodyMax = 200
 
 /** Field by field: it is created for every call, and spreads cost as much as all the rest of it. */
@@ -25,7 +25,7 @@ export function answerOf({ status, headers, body }: OutboundAnswer, receivedAt?:
   return receivedAt === undefined ? answer : Object.assign(answer, { receivedAt })
 }
 
-/** The vendor's words at one of the paths, else the beginning of its body, with the status before them. */
+/** The vendor's words at one of the paths, else the beginning of its body, preceded by the status. */
 export function wordsOf(vendor: string, answer: ProviderAnswer, ...paths: readonly string[]): string {
   const said = paths.map((path) => answer.string(path)).find((words) => words !== undefined && words !== '')
   const words = said ?? cut(answer.body).trim()
@@ -38,11 +38,11 @@ const cut = (body: string): string => (body.length <= shownBodyMax ? body : `${b
 /** No message waits for a vendor longer than this; the retry policy gives up sooner. */
 const retryAfterMsMax = 86_400_000
 
-/** How long the vendor wants to be left alone: `Retry-After` in seconds or as a date. */
+/** How long the vendor asks us to wait: `Retry-After` in seconds or as a date. */
 export function retryAfterMsOf(answer: ProviderAnswer): number | undefined {
   const given = answer.headers.get('retry-after')?.trim() ?? ''
   if (/^\d{1,9}(\.\d{1,9})?$/.test(given)) return bounded(Number(given) * 1000)
-  // A day's name first, or Date.parse would make a date of almost anything.
+  // Only with the name of a day first: Date.parse makes a date of almost anything.
   const at = /^[A-Z][a-z]{2,8},? /.test(given) ? Date.parse(given) : Number.NaN
   return Number.isNaN(at) || answer.receivedAt === undefined ? undefined : bounded(at - answer.receivedAt.getTime())
 }

@@ -1,4 +1,4 @@
-// A provider: code that knows one vendor's wire.
+// A provider: code that knows one vendor's protocol.
 import type { Channel, CredentialKey, Credentials } from '../domain/delivery/integration.ts'
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import { unsure } from '../domain/delivery/outcome.ts'
@@ -12,7 +12,7 @@ import type { Limits } from './limits.ts'
 import { beyondLimits } from './limits.ts'
 import { detailBytesMax, providerMessageIdBytesMax, storable } from './words.ts'
 
-/** Whether an account is good, in the provider's own words when it is not. */
+/** Whether an account is valid; in the provider's own words if it is not. */
 export type CheckResult =
   | { readonly kind: 'good' }
   | {
@@ -50,10 +50,10 @@ export type Feature =
   | 'blocks'
   | 'cards'
 
-/** Where our knowledge of the wire comes from: the vendor's own pages, partly those, others' code, or ourselves. */
+/** Where our knowledge of the protocol comes from: the vendor's own pages, partly those, others' code, or ourselves. */
 export interface Evidence {
   readonly source: 'vendor' | 'partly' | 'others' | 'ours'
-  /** What stays unsure, as a sentence. */
+  /** What remains uncertain, as a sentence. */
   readonly unsure?: string
 }
 
@@ -78,13 +78,13 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
   /** A repeat with the same message id cannot send twice: the vendor recognises it by a key. */
   readonly idempotent?: true
   /**
-   * `world.mayLeave` is asked at most once a message, when its content is about to leave, and may take its time: what
+   * `world.mayLeave` is called at most once per message, when its content is about to leave, and may take long: what
    * marks the message as being sent can be written then. Other providers ask before every request that could send.
    */
   readonly marksItself?: true
-  /** How many calls of one account may be under way, on all nodes together. Left out: the vendor names no small number. */
+  /** How many calls of one account may be in flight, on all nodes together. Omitted: the vendor states no low limit. */
   concurrency?(credentials: CredentialsOf<Form>): number | undefined
-  /** Closes idle connections of the account beyond so many: other processes may open theirs. */
+  /** Closes idle connections of the account above this number, so that other processes may open theirs. */
   keepConnections?(credentials: CredentialsOf<Form>, max: number): void
   /**
    * Fields of the request body that determine the recipient, as paths (`message.token`): the message determines them,
@@ -96,13 +96,13 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
   /** Sends one message, once, within `sendTimeoutMs`. As the registry holds it, it never throws. */
   send?(world: World, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Promise<Outcome>
   readonly batching?: Batching<Form, Kind>
-  /** Sends messages of one key, `batching.max` at the most, within `sendTimeoutMs`; the outcomes are in their order. */
+  /** Sends messages of one key, at most `batching.max`, within `sendTimeoutMs`; the outcomes are in their order. */
   sendMany?(
     world: World,
     messages: readonly MessageOf<Kind>[],
     credentials: CredentialsOf<Form>,
   ): Promise<readonly Outcome[]>
-  /** What the vendor reports of messages after it took them. */
+  /** What the vendor reports about messages after accepting them. */
   readonly receipts?: ReceiptReader<CredentialsOf<Form>>
   /** Asks for the results of messages, for a vendor that does not report by itself. */
   readonly polling?: Polling<CredentialsOf<Form>>
@@ -156,7 +156,7 @@ async function sendOne(
   }
 }
 
-/** Those that are refused at once are left out of the call; an outcome that is missing at its end is unsure. */
+/** Those that are rejected at once are left out of the call; an outcome that is missing afterwards is unsure. */
 async function sendTogether(
   definition: Provider,
   sendMany: NonNullable<Provider['sendMany']>,
@@ -200,7 +200,7 @@ function broken(
   return withSafeWords(form, account, unsure(`${name} failed unexpectedly while sending: ${words}`), messageId)
 }
 
-/** An integration's account is read once and sends many messages; its connections are pooled under the object it became. */
+/** An integration's account is read once and sends many messages; its connections are pooled by that object. */
 const filledAccounts = new WeakMap<object, Credentials>()
 
 function filledIn(credentials: object): Credentials {
@@ -211,7 +211,7 @@ function filledIn(credentials: object): Credentials {
   return filled
 }
 
-/** An id that cannot be stored counts as none: ours is used. */
+/** An id that cannot be stored is ignored: ours is used. */
 function withSafeWords(form: CredentialForm, account: Credentials, outcome: Outcome, ownId: string): Outcome {
   const safe = (words: string): string => storable(withoutSecrets(form, account, words), detailBytesMax)
   if (outcome.kind !== 'sent') return { ...outcome, detail: safe(outcome.detail) }

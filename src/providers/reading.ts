@@ -6,7 +6,7 @@ export interface Reading {
   number(path: string): number | undefined
   flag(path: string): boolean | undefined
   list(path: string): readonly unknown[]
-  /** The members of a list, each to be read in turn. */
+  /** The items of a list, each with its own reader. */
   items(path: string): readonly Reading[]
   /** A text or a whole number as text, digit for digit; nothing if it is empty. */
   id(path: string): string | undefined
@@ -14,7 +14,7 @@ export interface Reading {
   value(path: string): unknown
 }
 
-/** Of a value that was parsed already; numbers beyond 2^53 have lost digits by then. */
+/** From a parsed value; numbers above 2^53 have already lost digits. */
 export function readingOf(value: unknown): Reading {
   const at = (path: string): unknown => (path === '' ? value : path.split('.').reduce(memberOf, value))
   const list = (path: string): readonly unknown[] => {
@@ -32,12 +32,12 @@ export function readingOf(value: unknown): Reading {
   }
 }
 
-/** Of JSON; of anything else, of nothing. */
+/** From JSON; empty for anything else. */
 export function readingOfJson(text: string): Reading {
   return readingOf(parsedJson(text))
 }
 
-/** Of JSON in which every whole number of more than 15 digits is a text, so that none of them is lost. */
+/** From JSON, with every whole number of more than 15 digits as a string, so that no digit is lost. */
 export function readingOfExactJson(text: string): Reading {
   try {
     return readingOf(parsedJson(/\d{16}/.test(text) ? withLongNumbersAsTexts(text) : text))
@@ -49,7 +49,7 @@ export function readingOfExactJson(text: string): Reading {
 
 /** Scans the text once, whatever it contains: it may be megabytes of crafted input. */
 function withLongNumbersAsTexts(text: string): string {
-  // Of a number everything is taken at once; where a part of it could be given back, long ones would be read again and again.
+  // A number is matched as a whole: with backtracking, long ones would be read again and again.
   const starts = /"|-?\d+(?:\.\d*)?(?:[eE][+-]?\d*)?/g
   const pieces: string[] = []
   let written = 0
@@ -64,7 +64,7 @@ function withLongNumbersAsTexts(text: string): string {
   return pieces.join('') + text.slice(written)
 }
 
-/** Behind the quotation mark that ends a text, which is the first without a backslash of its own. */
+/** The position after the closing quotation mark, which is the first that is not escaped. */
 function endOfText(json: string, start: number): number {
   for (let quote = json.indexOf('"', start); quote !== -1; quote = json.indexOf('"', quote + 1)) {
     let backslashes = 0

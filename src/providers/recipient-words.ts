@@ -1,8 +1,8 @@
-// Words that repeat nothing of where a message went: a webhook's address and a device token are the recipient's secrets.
+// Texts that do not reveal where a message went: a webhook's address and a device token are the recipient's secrets.
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 
-/** Shorter pieces of an address are no secrets, and striking them out would leave nothing readable. */
+/** Shorter pieces of an address are not secrets, and redacting them would leave nothing readable. */
 const struckOutLengthMin = 6
 /** Enough to distinguish devices. */
 const tokenShown = 4

@@ -164,12 +164,12 @@ const known: Provider[] = [
   telegram,
 ]
 
-/** Ours, and those of the operator's own that were loaded. */
+/** Ours, and the operator's own that were loaded. */
 export const providers: readonly Provider[] = known
 
 const byId = new Map(known.map((provider) => [provider.id, provider]))
 
-/** Before the service starts: what runs believes that providers stay. */
+/** Only before the service starts: running code relies on a fixed set of providers. */
 export function addProvider(provider: Provider): void {
   known.push(provider)
   byId.set(provider.id, provider)

@@ -1,4 +1,4 @@
-// What the providers that call an address of the customer's own share: its form, its signature, a look whether it is there.
+// What the providers that call an address of the customer share: its form, its signature, and a check that it can be reached.
 import { isMetadataHost } from '../world/outbound/address-guard.ts'
 import type { OutboundRequest, World } from '../world/world.ts'
 import type { CheckResult } from './provider.ts'
@@ -37,7 +37,7 @@ export function signed(request: OutboundRequest, secretKey: string, now: Date): 
 
 export async function checkWebhook(world: World, webhookUrl: string): Promise<CheckResult> {
   try {
-    // Nothing a receiver acts on; whatever it returns, it is reachable.
+    // Nothing that a receiver acts on; whatever it returns, it is reachable.
     await world.fetch({ url: webhookUrl, method: 'HEAD', headers: {} })
     return good
   } catch (error) {

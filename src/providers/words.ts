@@ -1,4 +1,4 @@
-// Words from outside, made fit to be stored: no characters a database refuses, and no more of them than a detail holds.
+// External texts, made fit to be stored: without characters a database rejects, and no longer than a detail may be.
 
 /** What an execution detail holds of a provider's words. */
 export const detailBytesMax = 16 * 1024
@@ -8,9 +8,9 @@ export const providerMessageIdBytesMax = 1_000
 /** Without NUL and half a surrogate pair, either of which would fail the whole batch that stores it. */
 export function storable(words: string, bytesMax: number): string {
   const clean = words.replaceAll('\u0000', '').toWellFormed()
-  // A character is at most three bytes a unit: only what may be too long is measured.
+  // A UTF-16 unit is at most three bytes: only what may be too long is measured.
   if (clean.length * 3 <= bytesMax || Buffer.byteLength(clean) <= bytesMax) return clean
-  // What is left of a character that was cut in two is left out.
+  // Half a character at the cut is removed.
   return Buffer.from(clean)
     .subarray(0, bytesMax)
     .toString('utf8')

@@ -15,7 +15,6 @@ import type { World } from '../world/world.ts'
 import { countedNotifications } from './counts/count-accepted.ts'
 import type { Notified } from './notify.ts'
 import { notifyMissing, preLeasedJob } from './notify.ts'
-import type { ResolveChannels } from './resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from './resolve-recipients.ts'
 
 /** The progress of an event: how many of the named recipients, then the subscribers of its topics by id. */
@@ -32,7 +31,6 @@ export interface ExpansionParts {
   readonly state: ExpansionState
   /** The first active step of the event's version. */
   firstStepOf(versionId: string): Promise<number | undefined>
-  readonly resolveChannels: ResolveChannels
 }
 
 /** Where to continue; undefined when the event is expanded, or no longer ours. */
@@ -108,7 +106,7 @@ async function writePage(
   tx: Tx,
   world: World,
   environment: Environment,
-  { task, state, firstStepOf, resolveChannels }: ExpansionParts,
+  { task, state, firstStepOf }: ExpansionParts,
 ): Promise<WrittenPage | undefined> {
   const event = await findExpandingEvent(tx, environment, task.id)
   // Dropped with its partition, or cancelled: there is no one left to notify.
@@ -125,7 +123,7 @@ async function writePage(
   if (state.named < recipients.length) {
     const places = recipients.slice(state.named, state.named + recipientsPerPageMax)
     const part = places.filter((recipient) => recipient !== null)
-    const { ids, warnings } = await resolveRecipients(tx, world, environment, part, resolveChannels)
+    const { ids, warnings } = await resolveRecipients(tx, world, environment, part)
     const notified = part.map((recipient) => ({
       ...common,
       subscriberId: ids.get(recipient.subscriberId) as string,

@@ -4,20 +4,15 @@ import type { Sql, Tx } from '../db/sql.ts'
 import type { Recipient } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { SubscriberFields } from '../domain/people/subscriber.ts'
+import { Problem } from '../domain/problem.ts'
 import { readStamps } from '../store/operate/configuration-stamps.ts'
+import { channelChanges } from '../store/people/channel-changes.ts'
 import type { ChannelChange } from '../store/people/subscriber-channels.ts'
 import { mergeChannels } from '../store/people/subscriber-channels.ts'
 import type { RecipientRow, SubscriberRow, SubscriberUpsert } from '../store/people/subscribers.ts'
 import { findSubscriberIds, findSubscriberRows, storedFields, upsertSubscribers } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { ForeseenFacts } from './notify.ts'
-
-/** Which integration a channel entry belongs to; an entry that names an unknown one comes back as words. */
-export type ResolveChannels = (
-  db: Sql,
-  environment: Environment,
-  recipients: readonly Recipient[],
-) => Promise<(Omit<ChannelChange, 'subscriberId'>[] | string)[]>
 
 export interface ResolvedRecipients {
   /** Internal ids by subscriberId; every recipient is in it. */
@@ -35,7 +30,6 @@ export async function resolveRecipients(
   world: World,
   environment: Environment,
   given: readonly Recipient[],
-  resolveChannels: ResolveChannels,
 ): Promise<ResolvedRecipients> {
   const now = world.now()
   const recipients = mergedRecipients(given)
@@ -47,7 +41,7 @@ export async function resolveRecipients(
   if (recipients.some(({ subscriberId }) => !ids.has(subscriberId))) {
     throw new Error('A recipient was neither found nor created')
   }
-  const warnings = await writeChannels(tx, world, environment, recipients, ids, resolveChannels)
+  const warnings = await writeChannels(tx, world, environment, recipients, ids)
   return { ids, warnings }
 }
 
@@ -156,13 +150,26 @@ async function lookUp(
   return { ids, rows: same, differing }
 }
 
+/**
+ * Which integration each channel entry belongs to. An entry that names an unknown one does not affect others: it comes
+ * back as words, and is reported as a warning.
+ */
+export async function resolveChannels(
+  db: Sql,
+  environment: Environment,
+  recipients: readonly Recipient[],
+): Promise<(Omit<ChannelChange, 'subscriberId'>[] | string)[]> {
+  const lists = recipients.map((recipient) => recipient.channels)
+  const resolved = await channelChanges(db, environment, lists)
+  return resolved.map((one) => (one instanceof Problem ? one.message : one))
+}
+
 async function writeChannels(
   tx: Tx,
   world: World,
   environment: Environment,
   recipients: readonly Recipient[],
   ids: ReadonlyMap<string, string>,
-  resolveChannels: ResolveChannels,
 ): Promise<Map<string, string>> {
   const warnings = new Map<string, string>()
   const withChannels = recipients.filter((recipient) => recipient.channels.length > 0)

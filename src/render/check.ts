@@ -12,7 +12,7 @@ export interface FoundMistake {
   readonly message: string
 }
 
-/** All of them at once, one a text. */
+/** All of them at once, one per text. */
 export function templateMistakes(template: StepTemplate): FoundMistake[] {
   const tooLarge = sizeMistakes(template)
   return tooLarge.length > 0 ? tooLarge : textsOf(template).flatMap(mistakesIn)
@@ -51,7 +51,7 @@ function mistakesIn({ path, text, mode }: TemplateText): FoundMistake[] {
   const { mistake } = examine(text, mode)
   if (mistake !== undefined) return [{ path, message: mistake }]
   try {
-    // What stands before the first variable is known now.
+    // What precedes the first variable is known now.
     if (path.endsWith('.url')) safeAddress(path, text.split('{', 1)[0] ?? '')
     return []
   } catch (error) {

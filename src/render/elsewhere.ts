@@ -1,4 +1,4 @@
-// Rendering in a thread, for those who decide at once: what has to be rendered elsewhere is, and then it is decided again.
+// Rendering in a thread, for code that decides synchronously: what has to be rendered elsewhere is, and then it is decided again.
 import type { Renderer, RenderRequest, TemplateScope } from '../domain/workflows/rendering.ts'
 import { RenderElsewhere, RenderError } from '../domain/workflows/rendering.ts'
 import type { LocaleTexts } from '../domain/workflows/translation.ts'
@@ -10,7 +10,7 @@ import { createRenderer } from './renderer.ts'
 /** As it is posted to a thread. */
 export interface ThreadRequest {
   readonly request: RenderRequest
-  /** What stands in the scope under a symbol, which is not copied. */
+  /** What the scope contains under a symbol, which is not copied. */
   readonly locales: readonly LocaleTexts[] | undefined
   /** What a template's "now" shows. */
   readonly at: Date
@@ -39,10 +39,10 @@ interface Work<Result> {
   readonly threads: Threads | undefined
   /** Renders here, where there are no threads. */
   readonly renderer: Renderer
-  /** Asked where there are: first, and again after each rendering elsewhere. */
+  /** Used if there are: first, and again after each rendering elsewhere. */
   readonly first: Renderer
   readonly now: () => Date
-  /** Must come to the same again while it is given the same. */
+  /** Must return the same for the same input. */
   decide(renderer: Renderer): Result
 }
 
@@ -94,7 +94,7 @@ async function outcomeOf(threads: Threads, request: RenderRequest, at: Date): Pr
   } catch (error) {
     if (!(error instanceof ThreadFailure)) throw error
     if (error.kind === 'unavailable') return () => rendered(request, at)
-    // The budget bounds what a template may do: what takes longer all the same is the template's fault.
+    // The budget bounds what a template may do: what still takes longer is the template's fault.
     return () => {
       throw new RenderError('template', 'rendering it takes too long, or too much memory')
     }
@@ -107,7 +107,7 @@ const copiedMax = 1_500_000
 /** Undefined where it would take longer to copy than to render. */
 function messageOf(request: RenderRequest, at: Date): ThreadRequest | undefined {
   const { unsubscribe, ...rest } = request.scope as TemplateScope & { unsubscribe?: { url: string } }
-  // A link is signed when it is first asked for, by what cannot be copied.
+  // A link is signed when it is first read, by a key that cannot be copied.
   const scope = unsubscribe === undefined ? rest : { ...rest, unsubscribe: { url: unsubscribe.url } }
   const locales = request.scope[translations]?.locales
   if (weightOf([scope, locales], copiedMax) > copiedMax) return undefined

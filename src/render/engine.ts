@@ -23,7 +23,7 @@ function absentTag(name: string) {
   }
 }
 
-/** They read their argument as a template of its own, past every check. */
+/** They parse their argument as a template, bypassing every check. */
 const absentFilters = ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp']
 const absentTags = ['include', 'render', 'layout', 'block']
 

@@ -1,4 +1,4 @@
-// The filters of templates that are our own, or stand in the place of one of LiquidJS that a hostile template could abuse.
+// The filters of templates that are our own, or replace one of LiquidJS that a hostile template could abuse.
 
 import { toValue } from 'liquidjs'
 import { BoundedMap } from '../domain/bounded-map.ts'
@@ -125,7 +125,7 @@ const date: FilterHandler = function (value, format, zone) {
   return strftime(timestamp, paidFormat(this, format ?? '%A, %-d %B %Y, %H:%M %Z'))
 }
 
-/** The codes of a format take their time, and formats may come from payloads: paid before anything is computed. */
+/** The codes of a format take time, and formats may come from payloads: charged before anything is computed. */
 function paidFormat(filter: FilterThis, format: unknown): string {
   const given = text(filter, format)
   budgetOf(filter).use(memberWeight * given.length)
@@ -207,7 +207,7 @@ const titlecase: FilterHandler = function (value) {
   })
 }
 
-/** The texts at a path; events are payloads here, so a leading `payload.` is taken off where it leads nowhere. */
+/** The texts at a path; events are payloads here, so a leading `payload.` is removed if it leads nowhere. */
 function names(filter: FilterThis, value: unknown, path: unknown): string[] {
   const keys = pathOf(path, budgetOf(filter))
   const items = list(value)
@@ -221,7 +221,7 @@ function names(filter: FilterThis, value: unknown, path: unknown): string[] {
     .filter((name) => name !== '')
 }
 
-/** The separator is paid for before it is written so often. */
+/** The separator is charged before it is repeated. */
 function joined(filter: FilterThis, parts: readonly string[], between: string): string {
   budgetOf(filter).use(parts.length * between.length)
   return parts.join(between)
@@ -263,7 +263,7 @@ const stringCase = (change: (given: string) => string): FilterHandler =>
     return change(text(this, value))
   }
 
-/** Both forms of writing: Liquid's words, and those of the templates many bring along. */
+/** Both spellings: Liquid's, and those of templates that people migrate. */
 export const ourFilters: Readonly<Record<string, FilterHandler>> = {
   date,
   dateFormat,

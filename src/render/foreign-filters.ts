@@ -1,11 +1,11 @@
-// The filters of LiquidJS that are kept: each gets only what it can read at a known cost, and pays before it starts.
+// The filters of LiquidJS that are kept: each gets only what it can read at a known cost, which is charged before it starts.
 import { toValue } from 'liquidjs'
 import type { FilterHandler } from './filters.ts'
 import { budgetOf } from './filters.ts'
 import type { Budget } from './limits.ts'
 import { numberOf, print } from './values.ts'
 
-/** What a value or an argument is handed over as. */
+/** The type that a value or an argument is passed as. */
 type Kind = 'list' | 'number' | 'text'
 
 interface Reading {
@@ -32,7 +32,7 @@ const readings: Readonly<Record<string, Reading>> = {
   last: { value: 'list', args: 'list' },
   default: { value: 'list', args: 'list' },
   raw: { value: 'list', args: 'list' },
-  // Puts all in an order that is drawn by lot.
+  // Puts all in random order.
   sample: { value: 'list', args: 'number', weight: 20 },
   slice: { value: 'list', args: 'number' },
   join: { value: 'list', args: 'text', weight: 4 },
@@ -56,7 +56,7 @@ const searching = new Set([
   'replace_last',
 ])
 
-/** The same filter, without a list where it would expand one, and with nothing that costs more than was paid. */
+/** The same filter, without a list where it would expand one, and with nothing that costs more than was charged. */
 export function foreignFilter(name: string, handler: FilterHandler): FilterHandler {
   const { value: kind, args: argKind, weight = 0 } = Object.hasOwn(readings, name) ? (readings[name] ?? ofText) : ofText
   return function (given, ...args) {

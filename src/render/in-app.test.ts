@@ -1,4 +1,4 @@
-// In-app messages out of templates.
+// In-app messages from templates.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'

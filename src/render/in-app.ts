@@ -1,4 +1,4 @@
-// In-app messages out of templates: sanitised content, plain subject and buttons, links that are safe, data with its texts rendered.
+// In-app messages from templates: sanitised content, plain subject and buttons, links that are safe, data with its texts rendered.
 import type { InAppContent, TemplateScope } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type {
@@ -28,14 +28,14 @@ interface CompiledButton {
 export interface CompiledInApp {
   readonly sourceLength: number
   readonly content: Template
-  /** Whatever comes out is shown as it is. */
+  /** The output is shown as it is. */
   readonly isTrusted: boolean
   readonly subject: Template | undefined
   readonly type: MessageCta['type']
   readonly url: Template | undefined
   readonly target: LinkTarget | undefined
   readonly buttons: readonly CompiledButton[]
-  /** Of a picture of one's own: its address. */
+  /** The address of a custom picture. */
   readonly avatar: Template | undefined
   readonly data: Render | undefined
 }
@@ -115,7 +115,7 @@ export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budge
   }
 }
 
-/** A picture without an address that browsers may load is none: it is often a subscriber's own, and no reason not to send. */
+/** A picture without an address that browsers may load is omitted: it is often a subscriber's own, and no reason not to send. */
 function actorOf(rendered: string): TemplateActor {
   const none = { type: 'none', data: null } as const
   try {

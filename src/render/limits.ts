@@ -1,6 +1,6 @@
 // Limits of rendering. They count work, not time: the same template with the same data always ends the same way.
 
-/** One text of a template. Newsletters of designers stay below 150,000 characters. */
+/** One text of a template. Designed newsletters stay below 150,000 characters. */
 export const templateLengthMax = 250_000
 /** Outputs and tags in one text: what parsing costs grows faster than their number. */
 export const codesMax = 3_000
@@ -16,11 +16,11 @@ export const valueLengthMax = 10_000
 export const stepsMax = 30_000
 /** Characters and list members that pass through filters and outputs in one message. */
 export const workMax = 2_000_000
-/** What one message may come out as. Mailboxes cut at 100,000. */
+/** The length of one rendered message. Mailboxes truncate at 100,000. */
 export const outputLengthMax = 1_000_000
 /** An in-app message is read in a corner of a screen. */
 export const inAppLengthMax = 100_000
-/** What carriers join into one SMS, what a push service accepts (4 KB), and what Slack shows before it cuts. */
+/** What carriers join into one SMS, what a push service accepts (4 KB), and what Slack shows before it truncates. */
 export const textLengthsMax = { sms: 5_000, push: 5_000, chat: 40_000 } as const
 /** Tags in a document that is sanitised, inlined or read as text: an unmatched one is looked for among all open ones. */
 export const markupMax = 20_000
@@ -28,11 +28,11 @@ export const markupMax = 20_000
 export const sanitizedTagsMax = 5_000
 /** Elements that are open at once, in a document that has many. */
 export const markupDepthMax = 500
-/** More than this is no subject; mail programs show some sixty. */
+/** Longer is not a subject; mail programs show about sixty. */
 export const subjectLengthMax = 500
 export const senderNameLengthMax = 200
 export const preheaderLengthMax = 500
-/** Browsers and mail programs cut longer ones. */
+/** Browsers and mail programs truncate longer ones. */
 export const addressLengthMax = 4_000
 /** Blocks of an e-mail in the editor. */
 export const blocksMax = 200
@@ -40,7 +40,7 @@ export const blocksMax = 200
 export const dataTextsMax = 200
 export const dataDepthMax = 10
 
-/** A limit was reached. Thrown in the midst of LiquidJS, and worded for whoever wrote the template. */
+/** A limit was reached. Thrown within LiquidJS, and worded for the author of the template. */
 export class LimitExceeded extends Error {}
 
 /** What an entry costs that is found by going through an object, in units of work: 0.1 to 0.4 µs. */
@@ -50,7 +50,7 @@ const readPerUnit = 16
 /** Creating a formatter for a zone or a language takes as long as this many steps. */
 const formatterSteps = 150
 
-/** What is rendered in the turn of others: about 10 ms on a slow core. More of it is left to a thread. */
+/** What may be rendered on the main thread: about 10 ms on a slow core. More is left to a thread. */
 export const smallShare = 0.1
 
 /** What one message may still cost: every step is charged its cost, in advance if that is known. */
@@ -71,7 +71,7 @@ export class Budget {
     this.#share = share
   }
 
-  /** Whether it ended for what it costs, with less than a message may cost. */
+  /** Whether it ended because of its cost, with less than a message may cost. */
   get isTooSmall(): boolean {
     return this.#isExceeded && this.#share < 1
   }
@@ -81,7 +81,7 @@ export class Budget {
    * given.
    */
   use(given: number): void {
-    // A text would be appended to the sum, which is then no number and never too large.
+    // A string would be appended to the sum, which would then not be a number and never too large.
     const count = typeof given === 'number' ? given : Number(given)
     if (!(count > 0)) return
     this.#work += count
@@ -120,7 +120,7 @@ export class Budget {
     }
   }
 
-  /** So many characters come out. */
+  /** This many characters are written. */
   write(length: number): void {
     this.#output += length
     if (this.#output > outputLengthMax) {
@@ -128,7 +128,7 @@ export class Budget {
     }
   }
 
-  /** The names in an object: found and charged once for a message, however often its template asks. */
+  /** The names in an object: found and charged once per message, however often its template needs them. */
   keysOf(object: object): readonly string[] {
     this.#keys ??= new Map()
     const known = this.#keys.get(object)

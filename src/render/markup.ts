@@ -2,13 +2,13 @@
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { markupDepthMax, markupMax } from './limits.ts'
 
-/** So few can do no harm, however they are nested, and are not looked at: nearly every message. */
+/** So few can do no harm, however they are nested, and are not checked: nearly every message. */
 export const harmlessMax = 1_000
 
 /** Whether it can be read without a closer look. */
 export const hasFewTags = (html: string): boolean => countOf(html, '<', harmlessMax) <= harmlessMax
 
-/** `most` is what whoever reads it has time for. */
+/** `most` is what the reader has time for. */
 export function demandFewTags(field: string, html: string, most = markupMax): void {
   const count = countOf(html, '<', most)
   if (count <= harmlessMax && html.length <= harmlessLength) return
@@ -22,13 +22,13 @@ export function demandFewTags(field: string, html: string, most = markupMax): vo
   }
 }
 
-/** In so short a text there is not enough of anything. */
+/** So short a text cannot contain too much. */
 const harmlessLength = 20_000
 
-/** As parsers of HTML read them: what stands in quotes is one value, however many words it has. */
+/** As HTML parsers read them: what is in quotes is one value, however many words it has. */
 const attributePattern = /[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s>]*))?/y
 
-/** The attributes of all tags, counted no further than asked for. */
+/** The attributes of all tags, counted only up to a limit. */
 function attributesIn(html: string, most: number): number {
   let count = 0
   for (const { index, 0: name } of html.matchAll(/<[a-z][^\s/>]*/gi)) {
@@ -46,7 +46,7 @@ function attributesIn(html: string, most: number): number {
 /** One is read in half the time of a tag. */
 const attributeWeight = 0.5
 
-/** How often a character occurs, counted no further than asked for. */
+/** How often a character occurs, counted only up to a limit. */
 export function countOf(text: string, character: string, most: number): number {
   let count = 0
   for (let at = text.indexOf(character); at !== -1 && count <= most; at = text.indexOf(character, at + 1)) count += 1
@@ -57,7 +57,7 @@ export const voidTags: ReadonlySet<string> = new Set([
   ...['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr'],
 ])
 
-/** The most elements that are open at once, taking every end for the end of something. */
+/** The most elements that are open at once, assuming that every end tag closes something. */
 export function nestingOf(html: string): number {
   let deepest = 0
   let depth = 0

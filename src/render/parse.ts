@@ -31,7 +31,7 @@ for (const mode of ['html', 'plain'] as const) {
   registerTranslate(engines[mode], mode, (text) => compileProgram(parse(text, mode), mode))
 }
 
-/** Before anything is parsed: LiquidJS takes its time with many tags, and with long ones. */
+/** Before anything is parsed: LiquidJS is slow with many tags, and with long ones. */
 function demandFewCodes(text: string): void {
   const last = { '}}': text.lastIndexOf('}}'), '%}': text.lastIndexOf('%}') }
   let count = 0
@@ -50,7 +50,7 @@ function demandFewCodes(text: string): void {
 
 const linesOf = (tag: string): number => (/^\{%-?\s*liquid\s/.test(tag) ? tag.split('\n').length : 1)
 
-/** Words for whoever wrote the template; LiquidJS' own errors know their place. */
+/** Words for whoever wrote the template; LiquidJS' own errors contain their position. */
 export function mistakeOf(error: unknown): TemplateMistake {
   if (error instanceof TemplateMistake) return error
   const inner = LiquidError.is(error) ? (error.originalError ?? error) : error

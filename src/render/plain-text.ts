@@ -1,8 +1,8 @@
-// Short plain texts that come out of templates: one line, no control characters, a link that is safe to follow.
+// Short plain texts that templates produce: one line, no control characters, a link that is safe to follow.
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { addressLengthMax } from './limits.ts'
 
-/** Words of ASCII with a blank between two each, as most subjects are: nothing below would change it. */
+/** ASCII words with single blanks between them, as most subjects are: nothing below would change it. */
 const plainLine = /^[!-~]+(?: [!-~]+)*$/
 
 /** Line breaks and other control characters become blanks: in a header they would begin another. */
@@ -16,7 +16,7 @@ export function oneLine(text: string, lengthMax: number): string {
   return cut(line, lengthMax)
 }
 
-/** At most so many characters, whole ones, the last a sign that there was more. */
+/** At most this many whole characters, the last a sign that there was more. */
 export function cut(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

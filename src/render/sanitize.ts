@@ -36,7 +36,7 @@ const shared: IOptions = {
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['http', 'https', 'cid'] },
   allowProtocolRelative: false,
-  // A link that opens another page must not hand it ours.
+  // A link that opens another page must not give it access to ours.
   transformTags: { a: (tagName, attribs) => ({ tagName, attribs: linkAttributes(attribs) }) },
 }
 
@@ -75,11 +75,11 @@ function linkAttributes(attributes: Record<string, string>): Record<string, stri
   return { ...attributes, target: '_blank', rel: 'noopener noreferrer' }
 }
 
-/** Loaded with the first markup it meets: 15 MB that plain feeds never need. */
+/** Loaded with the first markup: 15 MB that plain feeds never need. */
 const load = createRequire(import.meta.url)
 let sanitizeHtml: typeof SanitizeHtml | undefined
 
-/** Without a tag in it there is nothing to take away: 40 µs saved for most messages. */
+/** Without a tag there is nothing to remove: 40 µs saved for most messages. */
 export function sanitized(field: string, html: string, place: 'inApp' | 'email'): string {
   // In text, quotes need no escape, and readers that show it as text would show the escape.
   if (!html.includes('<')) return html.replaceAll('&#39;', "'").replaceAll('&#34;', '"')

@@ -30,7 +30,7 @@ export class TemplateCache<Compiled extends { readonly sourceLength: number }, S
   of(key: string, source: Source): Compiled {
     const known = this.#kept.get(key)
     if (known !== undefined) {
-      // Last in the map is used last; those of a batch are mostly one.
+      // Last in the map is the most recently used; a batch mostly uses one.
       if (key !== this.#newest) {
         this.#kept.delete(key)
         this.#kept.set(key, known)

@@ -1,4 +1,4 @@
-// Declared defaults: what a template's variables are when the payload does not hold them.
+// Declared defaults: the values of a template's variables if the payload does not contain them.
 import type { TemplateScope } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
@@ -30,7 +30,7 @@ export function withDefaults(template: StepTemplate, scope: TemplateScope): Temp
   return changed ?? scope
 }
 
-/** The same object when there is something already, or something else in the way. */
+/** The same object if there is a value already, or something else in the way. */
 function filled(fields: Fields, [name = '', ...rest]: readonly string[], value: unknown): Fields {
   const present = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (rest.length === 0) return present === undefined || present === null ? { ...fields, [name]: value } : fields

@@ -8,7 +8,7 @@ import { Run } from './liquid/run.ts'
 import { mistakeOf, parse } from './parse.ts'
 
 export interface Template {
-  /** Its source text, or what stands for it: the cost of caching it. */
+  /** The length of its source text or an equivalent: the cost of caching it. */
   readonly sourceLength: number
   /** Throws a RenderError that names the field. */
   render(scope: TemplateScope, budget: Budget): string
@@ -29,7 +29,7 @@ export function compile(field: string, text: string, mode: Mode): Template {
   }
 }
 
-/** Runs what may meet an error or a limit, and names the field. */
+/** Runs what may fail or reach a limit, and names the field. */
 export function inField<T>(field: string, action: () => T): T {
   try {
     return action()

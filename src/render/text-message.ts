@@ -1,4 +1,4 @@
-// Messages of plain text out of templates: SMS, chat and push, which show every character as it is.
+// Plain-text messages from templates: SMS, chat and push, which show every character as it is.
 import type { TemplateScope, TextContent } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
@@ -19,7 +19,7 @@ export function compileText(template: StepTemplate): CompiledText {
   const { type, content = '', title, subject } = template
   if (typeof content !== 'string')
     throw new RenderError('template.content', 'must be a string in this channel, not blocks')
-  // The second face calls a push message's title its subject.
+  // API v2 calls a push message's title its subject.
   const [field, heading] = title === undefined ? ['template.subject', subject] : ['template.title', title]
   const hasTitle = type === 'push' && heading !== undefined && heading !== ''
   return {
@@ -39,7 +39,7 @@ export function renderText(compiled: CompiledText, scope: TemplateScope, budget:
   return { content, ...(title === undefined ? {} : { title }) }
 }
 
-/** Lines and tabs stay; other control characters no phone can show, and some no database can hold. */
+/** Lines and tabs stay; other control characters cannot be shown by phones, and some not stored in databases. */
 function plainText(text: string): string {
   return text
     .toWellFormed()

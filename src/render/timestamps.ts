@@ -2,16 +2,16 @@
 import { BoundedMap } from '../domain/bounded-map.ts'
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 
-/** A timestamp as a calendar and clock of a zone show it. */
+/** A timestamp as a calendar and clock in a zone show it. */
 export interface RenderedDate {
-  /** The wall's date and time, held as if it were UTC. */
+  /** The local date and time, stored as if it were UTC. */
   readonly wall: Date
   readonly offsetMinutes: number
   readonly zone: string
   readonly locale: string
 }
 
-/** A longer text is no date, and parsers take their time with such. */
+/** A longer text is not a date, and parsers are slow with such. */
 const dateLengthMax = 64
 /** Above this a number counts milliseconds: as seconds it would be after the year 5000. */
 const secondsMax = 1e11
@@ -126,7 +126,7 @@ interface Code {
   readonly padWith?: ' '
 }
 
-/** The codes of strftime, as Liquid has them. */
+/** The codes of strftime, as in Liquid. */
 const codes: Readonly<Record<string, Code>> = {
   a: { of: (timestamp) => named(timestamp, { weekday: 'short' }) },
   A: { of: (timestamp) => named(timestamp, { weekday: 'long' }) },
@@ -218,7 +218,7 @@ const letters: Readonly<Record<string, (timestamp: RenderedDate) => string>> = {
   z: zoneName,
 }
 
-/** A pattern of letters; text in single quotes stands as it is. With a `%` in it, the format is strftime's. */
+/** A pattern of letters; text in single quotes stays as it is. With a `%` in it, the format is strftime's. */
 export function formatted(timestamp: RenderedDate, pattern: string): string {
   if (pattern.includes('%')) return strftime(timestamp, pattern)
   return pattern.replace(/''|'([^']*)'|do|([A-Za-z])\2*/g, (whole, quoted: string | undefined, letter?: string) => {
@@ -253,7 +253,7 @@ export function stepsOf(format: string): number {
 const localesMax = 1_000
 const locales = new BoundedMap<string, string>(localesMax)
 
-/** The language tag as Intl wants it; English for one that is none. */
+/** The language tag as Intl expects it; English if it is invalid. */
 export function localeOf(value: unknown): string {
   if (typeof value !== 'string') return 'en'
   const known = locales.get(value)

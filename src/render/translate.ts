@@ -14,10 +14,10 @@ import { memberOf, print, SafeText } from './values.ts'
 
 type Compile = (text: string) => Program
 
-/** Texts that hold others: a name in a sentence in a frame. */
+/** Texts that contain others: a name in a sentence in a frame. */
 const textsWithinTextsMax = 5
 
-/** `{name}` says the same as `{{ name }}`, which translators often get wrong. */
+/** `{name}` means the same as `{{ name }}`, which translators often get wrong. */
 const bracedName = /(?<!\{)\{([A-Za-z_][\w.]{0,99})\}(?!\})/g
 
 export const withOutputs = (text: string): string => text.replace(bracedName, '{{ $1 }}')
@@ -33,7 +33,7 @@ export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile):
     budget.check()
     const key = print(value, budget)
     const text = textOf(this, key)
-    // The key may come from anywhere: it is printed like any value.
+    // The key may come from anywhere: it is escaped like any value.
     if (text === undefined) return key
     // The text itself is its author's, as in a template; inserted values are escaped.
     const rendered = text.includes('{') ? filledIn(this.context as Run, compiled(text), namedIn(args)) : text
@@ -49,7 +49,7 @@ function textOf(filter: FilterThis, key: string): string | undefined {
   return scope[translations]?.text(key, memberOf(subscriber, 'locale', budgetOf(filter)))
 }
 
-/** LiquidJS hands `name: value` over as a pair. */
+/** LiquidJS passes `name: value` as a pair. */
 function namedIn(args: readonly unknown[]): Record<string, unknown> {
   return Object.fromEntries(args.filter((arg): arg is [string, unknown] => Array.isArray(arg) && arg.length === 2))
 }
@@ -65,7 +65,7 @@ function filledIn(run: Run, text: Program, values: Record<string, unknown>): str
   } finally {
     run.scopes.pop()
     run.translating -= 1
-    // A text can end itself, never the loop that it is shown in.
+    // A text can end itself, but not the loop around it.
     run.isBroken = false
     run.isContinued = false
   }

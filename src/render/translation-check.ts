@@ -7,7 +7,7 @@ import { withOutputs } from './translate.ts'
 /** Whoever sends a wrong file needs to see that, not every line of it. */
 const errorsReportedMax = 50
 
-/** Others have their turn in between: thousands of texts, each a template, take longer than one should. */
+/** Other work is done in between: thousands of texts, each a template, take longer than one turn should. */
 export async function textMistakes(texts: ReadonlyMap<string, string>, turn = new Turn()): Promise<TextMistake[]> {
   const mistakes: TextMistake[] = []
   for (const [key, text] of texts) {

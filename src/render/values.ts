@@ -1,10 +1,10 @@
-// Values of templates: how they are looked up, printed, weighed and made safe in HTML.
+// Values of templates: how they are looked up, printed, charged and made safe in HTML.
 import { Drop, toValue } from 'liquidjs'
 import { pathLengthMax } from '../domain/path.ts'
 import type { Budget } from './limits.ts'
 import { LimitExceeded, workMax } from './limits.ts'
 
-/** Text that is HTML already: what a capture holds, what was escaped by a filter. */
+/** Text that is HTML already: captured, or escaped by a filter. */
 export class SafeText extends Drop {
   readonly text: string
 
@@ -28,7 +28,7 @@ export class SafeText extends Drop {
 
 const special = /[&<>"']/
 
-/** Character by character from the first that is special: a third of what a replacement by pattern takes. */
+/** Character by character from the first that is special: a third of the time of a regular expression. */
 export function escapeHtml(text: string): string {
   const first = text.search(special)
   if (first === -1) return text
@@ -60,7 +60,7 @@ function entityOf(code: number): string | undefined {
   }
 }
 
-/** One member, own ones only; `size`, `first` and `last` as Liquid has them. */
+/** One member, own ones only; `size`, `first` and `last` as in Liquid. */
 export function memberOf(value: unknown, key: string | number, budget: Budget): unknown {
   if (value === null || value === undefined) return undefined
   if (typeof value === 'string') return key === 'size' || key === 'length' ? value.length : undefined
@@ -97,7 +97,7 @@ export function pathOf(given: unknown, budget: Budget): readonly string[] {
   return path === '' ? [] : path.split('.')
 }
 
-/** As JavaScript reads it, without writing out a list for it: one with several members is no number anyway. */
+/** As JavaScript reads it, without writing out a list for it: one with several items is not a number anyway. */
 export function numberOf(given: unknown, budget: Budget): number {
   let value: unknown = toValue(given)
   while (Array.isArray(value)) {
@@ -155,7 +155,7 @@ export const memberWeight = 4
 /** The cost of a field that is converted to JSON: that of some characters. */
 const memberCost = 8
 
-/** JSON that is paid for while it is built: a value that contains itself many times over would never end. */
+/** JSON that is charged while it is built: a value that contains itself many times over would never end. */
 export function jsonOf(given: unknown, budget: Budget, indent = 0): string {
   // The indentation of deeply nested fields is larger than the fields.
   const depths = indent === 0 ? undefined : new Map<unknown, number>()
@@ -190,7 +190,7 @@ export function weightOf(value: unknown): number {
   return weight
 }
 
-/** Pays for what a filter made. */
+/** Charges for the result of a filter. */
 export function paid<T>(value: T, budget: Budget): T {
   if (typeof value === 'string') budget.use(value.length)
   else if (value instanceof SafeText) budget.use(value.text.length)

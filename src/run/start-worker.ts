@@ -31,10 +31,7 @@ const pollMs = 500
 const pollsPerPoisonCheck = 4
 
 export function startWorker(
-  parts: Pick<
-    WorkerParts,
-    'db' | 'outcomesDb' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'
-  > & {
+  parts: Pick<WorkerParts, 'db' | 'outcomesDb' | 'world' | 'renderer' | 'operatorMail' | 'linkBase'> & {
     readonly heartbeatDb: Db
     /** As in NodeOptions, and so are the next three. */
     openSession?: ((onNotification: () => void) => Promise<Session>) | undefined

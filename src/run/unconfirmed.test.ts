@@ -89,3 +89,19 @@ test('a mark of a write that was not answered was never called, under its own le
   assert.equal(unconfirmed.wasNeverCalled(job, 'another'), false)
   assert.equal(unconfirmed.wasNeverCalled(jobOf('a', { lease: 'of another node' }), 'm'), false)
 })
+
+test('of more writes than are remembered the oldest are forgotten, and no others', async () => {
+  const unconfirmed = noted([jobOf('oldest')])
+  unconfirmed.note({
+    jobs: Array.from({ length: 50_000 }, (_, n) => jobOf(`job ${n}`)),
+    madeAfter: new Map(),
+    marked: [{ job: jobOf('job 7'), messageId: 'a message' }],
+  })
+  unconfirmed.note({ jobs: [jobOf('newest')], madeAfter: new Map(), marked: [] })
+  const { db, asked } = dbWith([])
+  await unconfirmed.resolve(db, environment, [jobOf('oldest')])
+  assert.equal(asked.length, 0)
+  await unconfirmed.resolve(db, environment, [jobOf('job 49999')])
+  assert.equal(asked.length, 1)
+  assert.ok(unconfirmed.wasNeverCalled(jobOf('job 7'), 'a message'))
+})

@@ -15,7 +15,6 @@ import { createRightOfWay } from '../queue/right-of-way.ts'
 import type { Leased, Worker, WorkerOptions } from '../queue/worker.ts'
 import { createWorker } from '../queue/worker.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
-import type { ResolveChannels } from '../record/resolve-recipients.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import type { Task } from '../store/jobs/tasks.ts'
 import { taskQueue } from '../store/jobs/tasks.ts'
@@ -66,7 +65,6 @@ export interface WorkerParts {
   readonly world: World
   readonly clock: Clock
   readonly renderer: Renderer
-  readonly resolveChannels: ResolveChannels
   readonly operatorMail: Credentials | undefined
   /** The base URL of links in messages; left out if the service has no URL that they could point to. */
   readonly linkBase?: string | undefined
@@ -217,7 +215,7 @@ interface Wired {
 }
 
 function wire(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Wired {
-  const { db, outcomesDb, world, isAlive, resolveChannels } = parts
+  const { db, outcomesDb, world, isAlive } = parts
   const deciding = createDeciding(parts)
   const { versions, limits, signingSecrets, operatorMail } = deciding
   const environments = createEnvironments(db)
@@ -259,7 +257,7 @@ function wire(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Wire
   const isStopping = (): boolean => parts.isStopping()
   const webhookSlots = createSlots(webhookEndpointsMax)
   const kept = { environments, versions, signingSecrets, fileBudget, webhookSlots }
-  const tasks = { ...writing, ...kept, resolveChannels, isAlive, isStopping }
+  const tasks = { ...writing, ...kept, isAlive, isStopping }
   return { stages, tasks, sends, customCalls, calls }
 }
 

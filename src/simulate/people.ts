@@ -1,6 +1,5 @@
 // The recipients of an event, as they would be once it was accepted: found, with the changes of the event, and nothing
 // written.
-import { resolveChannels } from '../accept/write-events.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Recipient } from '../domain/delivery/event.ts'
 import type { Integration } from '../domain/delivery/integration.ts'
@@ -9,7 +8,7 @@ import { grouped } from '../domain/grouped.ts'
 import type { Sealer } from '../domain/operate/sealed.ts'
 import type { ChannelSettings } from '../domain/people/channel-settings.ts'
 import type { SubscriberFields } from '../domain/people/subscriber.ts'
-import { mergedRecipients } from '../record/resolve-recipients.ts'
+import { mergedRecipients, resolveChannels } from '../record/resolve-recipients.ts'
 import type { ChannelChange, Entry } from '../store/people/subscriber-channels.ts'
 import { findEntries, mergeEntries } from '../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../store/people/subscribers.ts'

@@ -1,7 +1,7 @@
 // Every route of the OpenAPI document, called with another environment's ids in every position: nothing is found, nothing changes.
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve as absolutePath, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Operation, Schema } from '../../fuzz/document.ts'
 import { readDocument } from '../../fuzz/document.ts'
@@ -310,8 +310,10 @@ test('the same ids are known to their own environment, so that "unknown" proves 
   // For docs/security-report.md.
   const folder = process.env['POSTHORN_SECURITY_RESULTS']
   if (folder === undefined) return
-  mkdirSync(join(projectRoot, folder), { recursive: true })
-  writeFileSync(join(projectRoot, folder, 'isolation.json'), JSON.stringify({ ...figures, reads: reads.length }))
+  // Where npm run fuzz writes its own: below the project, unless the path is absolute.
+  const results = absolutePath(projectRoot, folder)
+  mkdirSync(results, { recursive: true })
+  writeFileSync(join(results, 'isolation.json'), JSON.stringify({ ...figures, reads: reads.length }))
 })
 
 test('a session of another environment is not opened by a hash that our key made', async () => {

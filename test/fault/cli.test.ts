@@ -139,6 +139,27 @@ test('a database that stays away is 1 after the wait, with a sentence that hides
   assert.ok(!ended.stderr.includes('hushhush'))
 })
 
+test('organizations are created and named by commands, and nothing is promoted from one to another', async () => {
+  const made = await run(['organizations', 'create', 'Acme'], variables)
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stdout, /^ph_\S+ {2}opens Acme\/Development\nph_\S+ {2}opens Acme\/Production\n/)
+  const listed = await run(['environments', 'list'], variables)
+  assert.match(listed.stdout, / {2}Production\n(.*\n)*.* {2}Acme\/Production\n/)
+  const key = await run(['keys', 'create', '--environment', 'Acme/Production', '--name', 'Orders'], variables)
+  assert.equal(key.code, 0, key.stderr)
+  const added = await run(['environments', 'create', 'Staging', '--organization', 'Acme'], variables)
+  assert.equal(added.code, 0, added.stderr)
+  assert.match(
+    (await run(['organizations', 'list'], variables)).stdout,
+    / {2}Acme {2}Development, Production, Staging\n/,
+  )
+  const crossing = await run(['promote', '--from', 'Development', '--to', 'Acme/Production'], variables)
+  assert.equal(crossing.code, 2)
+  assert.match(crossing.stderr, /of one organization/)
+  assert.equal((await run(['organizations', 'create', 'A/B'], variables)).code, 2)
+  assert.notEqual((await run(['organizations', 'delete', 'Acme'], variables)).code, 0)
+})
+
 test('reseal moves everything to the new key and says so; then the old key alone is refused', async () => {
   const oldKey = (await readFile(join(variables['POSTHORN_DATA_DIR'] ?? '', 'encryption.key'), 'utf8')).trim()
   const newKey = Buffer.alloc(32, 3).toString('hex')
@@ -149,7 +170,7 @@ test('reseal moves everything to the new key and says so; then the old key alone
   const done = await run(['reseal'], both)
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, /^Development: 3 integrations re-encrypted$/m)
-  assert.match(done.stdout, /^Done: 12 values were re-encrypted/m)
+  assert.match(done.stdout, /^Done: 30 values were re-encrypted/m)
   assert.equal((await run(['keys', 'list'], { ...variables, POSTHORN_ENCRYPTION_KEY: newKey })).code, 0)
   assert.equal((await run(['keys', 'list'], variables)).code, 1)
 })

@@ -1,7 +1,6 @@
 // Topic fan-out in pages: everyone once, however often a page is replayed or its node lost.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { resolveChannels } from '../../src/accept/write-events.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { leaseMs } from '../../src/queue/queue.ts'
@@ -59,7 +58,6 @@ function page(task: Task, state: ExpansionState): Promise<ExpansionState | undef
     task,
     state,
     firstStepOf: async () => 0,
-    resolveChannels,
   })
 }
 

@@ -40,12 +40,24 @@ const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const types = (events: readonly ReceivedEvent[]): string[] => events.map(({ body }) => body.type)
 
-test('an environment without an endpoint writes nothing for webhooks', async () => {
-  await hooks.belled(await scene.workflow([inApp()]))
-  const rows = await scene.rows(sql`
+test('an environment without an endpoint writes nothing for webhooks, and runs no statement for them', async () => {
+  const texts: string[] = []
+  const recorded = createFaultyDb(app.database.db, ({ text }) => void texts.push(text))
+  const workflow = await scene.workflow([inApp(), email('Hello')])
+  await scene.trigger(workflow, { subscriberId: fresh('person'), email: 'plain@example.org' })
+  await createTestPipeline(recorded, app.world).work()
+  assert.ok(texts.some((text) => text.includes('insert into messages')))
+  assert.deepEqual(
+    texts.filter((text) => /webhook_(?:news|deliveries)/.test(text)),
+    [],
+  )
+  // Whether there is an endpoint is part of the statement that reads the stamps.
+  const asking = texts.filter((text) => text.includes('webhook_endpoints'))
+  assert.ok(asking.length > 0 && asking.every((text) => text.includes('hasSuppressions')))
+  const [row] = await scene.rows(sql`
     select (select count(*) from webhook_news) + (select count(*) from webhook_deliveries) as count,
       (select count(*) from tasks where kind in ('news', 'webhook')) as tasks`)
-  assert.deepEqual([Number(rows[0].count), Number(rows[0].tasks)], [0, 0])
+  assert.deepEqual([Number(row.count), Number(row.tasks)], [0, 0])
 })
 
 test('a message is sent, delivered, bounced or failed; seen and read: each event arrives, signed, and fits its schema', async () => {

@@ -1,5 +1,4 @@
 // A simulated node: the real worker on the faulty database, which can die, freeze and lose its leases.
-import { resolveChannels } from '../../src/accept/write-events.ts'
 import type { Clock } from '../../src/db/clock.ts'
 import type { Database } from '../../src/db/connect.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -60,7 +59,6 @@ export class SimulatedNode implements Actor {
       world,
       clock: this.clock,
       renderer: createRenderer(() => world.now()),
-      resolveChannels,
       operatorMail: undefined,
       newLease: () => this.#leases.newLease(),
       isAlive: () => this.#isAlive,

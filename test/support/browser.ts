@@ -1,7 +1,8 @@
 // A real browser, where the machine has one: Chromium without a window, spoken to over a pipe in its own protocol.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -116,7 +117,8 @@ export class Browser {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGKILL')
     await ended
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+    // Its own children end a little later, and write to the last.
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 
   async #load(act: () => Promise<unknown>): Promise<void> {

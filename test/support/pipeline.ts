@@ -1,6 +1,5 @@
 // The pipeline in virtual time: what is due runs when a test says so, and time moves when set.
 
-import { resolveChannels } from '../../src/accept/write-events.ts'
 import type { Clock } from '../../src/db/clock.ts'
 import type { Db, Sql } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -56,7 +55,6 @@ export function createTestPipeline(db: Db, world: FakeWorld, options: TestPipeli
     world,
     clock,
     renderer: options.renderer ?? createRenderer(() => world.now()),
-    resolveChannels,
     operatorMail: options.operatorMail,
     linkBase: options.linkBase,
     newLease: leases.newLease,

@@ -64,7 +64,8 @@ export async function createEnvironment(
   })
 }
 
-async function addFirstKey(tx: Tx, world: World, environment: Environment, author: Author): Promise<string> {
+/** That may do everything in it; shown this once. */
+export async function addFirstKey(tx: Tx, world: World, environment: Environment, author: Author): Promise<string> {
   const now = world.now()
   const key = newApiKey()
   const hash = hashOfApiKey(key)

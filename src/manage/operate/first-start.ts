@@ -26,12 +26,8 @@ import {
   sealApiKey,
 } from '../../store/operate/api-keys.ts'
 import { ensureAuditKey } from '../../store/operate/audit-key.ts'
-import {
-  findEncryptionCheck,
-  insertInstallation,
-  insertOrganization,
-  listEnvironments,
-} from '../../store/operate/installation.ts'
+import { findEncryptionCheck, insertInstallation, listEnvironments } from '../../store/operate/installation.ts'
+import { insertOrganization } from '../../store/operate/organizations.ts'
 import type { World } from '../../world/world.ts'
 import { earlierOf, integrationChange } from '../integrations/audit-integration.ts'
 import { makeEnvironment } from './make-environment.ts'

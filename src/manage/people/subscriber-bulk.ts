@@ -1,13 +1,13 @@
 // Creating subscribers in bulk: each element is judged on its own, all good ones are written in one transaction.
 
-import type { ChannelInput } from '../../commit/channel-changes.ts'
-import { channelChanges } from '../../commit/channel-changes.ts'
 import { once } from '../../commit/once.ts'
 import type { Db } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { created } from '../../domain/answer.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Problem } from '../../domain/problem.ts'
+import type { ChannelInput } from '../../store/people/channel-changes.ts'
+import { channelChanges } from '../../store/people/channel-changes.ts'
 import { mergeChannels } from '../../store/people/subscriber-channels.ts'
 import type { UpsertedSubscriber } from '../../store/people/subscribers.ts'
 import { upsertSubscribers } from '../../store/people/subscribers.ts'

@@ -1,7 +1,5 @@
 // One subscriber that exists: change it, give it credentials, say whether it is online, delete it.
 
-import type { ChannelInput } from '../../commit/channel-changes.ts'
-import { channelChanges } from '../../commit/channel-changes.ts'
 import { once } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
@@ -10,6 +8,8 @@ import { platformWord } from '../../domain/delivery/vendor.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Subscriber, SubscriberFields } from '../../domain/people/subscriber.ts'
 import { notFound, Problem } from '../../domain/problem.ts'
+import type { ChannelInput } from '../../store/people/channel-changes.ts'
+import { channelChanges } from '../../store/people/channel-changes.ts'
 import { deleteChannels, findChannels, mergeChannels } from '../../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import {

@@ -1,11 +1,5 @@
 // What a workflow must be before it is stored: every error in it, found at once and reported by its path.
 import { isDeepStrictEqual } from 'node:util'
-import {
-  compilePayloadSchema,
-  payloadSchemaBytesMax,
-  payloadSchemaParts,
-  payloadSchemaPartsMax,
-} from '../../commit/payload-schema.ts'
 import { skipMistakes } from '../../domain/conditions/skip-mistakes.ts'
 import { customTexts } from '../../domain/delivery/custom-call.ts'
 import { nearest } from '../../domain/nearest.ts'
@@ -20,6 +14,12 @@ import type {
 import { runnableStepTypes } from '../../domain/workflows/workflow.ts'
 import { templateMistakes } from '../../render/check.ts'
 import { workflowCodesMax } from '../../render/limits.ts'
+import {
+  compilePayloadSchema,
+  payloadSchemaBytesMax,
+  payloadSchemaParts,
+  payloadSchemaPartsMax,
+} from '../../render/payload/payload-schema.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { foreignSettings, replyMistakes, settingsOf, templateContradictions } from './workflow-part-rules.ts'

@@ -18,12 +18,12 @@ function saysSomething(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
 }
 
-/** The text under the vendor's name for it, where there is any: some vendors take no empty ones beside cards. */
+/** The text under the vendor's name for it, where there is any: some vendors reject an empty one beside cards. */
 export function textAs(name: string, content: string): Readonly<Record<string, string>> {
   return content === '' ? {} : { [name]: content }
 }
 
-/** Of the requested kind, if there is any. */
+/** Of the requested kind, if there are any. */
 export function givenText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -6,7 +6,7 @@ import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { resetMsOf } from '../provider-answer.ts'
 
-/** Not for us, no such place, or no POST there. */
+/** Forbidden, not found, or no POST allowed. */
 const deadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 410])
 
 /**
@@ -26,7 +26,7 @@ export function outcomeOfAddress(answer: ProviderAnswer, words: string): Outcome
 /** No message waits for a vendor longer than this; the retry policy gives up sooner. */
 const waitSecondsMax = 86_400
 
-/** A wait that a vendor names within its answer, in seconds. */
+/** A wait that a vendor states in its answer, in seconds. */
 export function waitMsOf(seconds: number | undefined): number | undefined {
   if (seconds === undefined || Number.isNaN(seconds)) return undefined
   return Math.ceil(Math.min(Math.max(seconds, 0), waitSecondsMax) * 1000)
@@ -42,7 +42,7 @@ export function waitUntilResetMs(answer: ProviderAnswer, header: string): number
   return answer.receivedAt && waitMsOf((Number(given) - answer.receivedAt.getTime()) / 1000)
 }
 
-/** A refusal that names our own id as taken: an earlier try was sent, although its answer was lost. */
+/** A rejection that says our own id is taken: an earlier attempt was sent, although its answer was lost. */
 export function isRepeat(words: string | undefined, { id }: ChatMessage): boolean {
   return words?.includes(id) === true && /already exists|duplicate key/i.test(words)
 }

@@ -1,4 +1,4 @@
-// Chat by webhook: the message goes as JSON to an address of the subscriber's or the customer's own, signed where there is a secret.
+// Chat by webhook: the message goes as JSON to an address of the subscriber or the customer, signed if there is a secret.
 import { misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
 import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import { optional, secret, text } from '../form.ts'
@@ -9,7 +9,7 @@ import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookReques
 import { hasAddress } from './chat-address.ts'
 import { isDeadAddress } from './chat-outcome.ts'
 
-/** Members that callers of others send along to choose the address and the secret; neither is theirs to choose here. */
+/** Fields by which callers of other services choose the address and the secret; here they cannot choose either. */
 const droppedMembers: ReadonlySet<string> = new Set(['webhookUrl', 'hmacSecretKey'])
 
 export const chatWebhook = httpProvider({
@@ -64,7 +64,7 @@ function bodyOf({ id, content, channel, phone, metadata, customData = {} }: Chat
   return {
     content,
     ...Object.fromEntries(given),
-    // Last: where a message goes is not the event's to say here.
+    // Last: the event may not decide where a message goes.
     channel,
     phoneNumber: phone,
     ...metadata,

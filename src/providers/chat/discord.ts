@@ -13,11 +13,11 @@ import { outcomeOfAddress, waitMsOf } from './chat-outcome.ts'
 const addressRule = {
   example: 'https://discord.com/api/webhooks/…',
   hosts: ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'],
-  // Not with /slack or /github at its end: those take the bodies of others than ours.
+  // Not with /slack or /github at its end: those expect other vendors' bodies.
   path: /^\/api\/(v\d{1,3}\/)?webhooks\/\d{1,20}\/[\w-]{1,200}$/,
 } as const
 
-/** Its edge considers us unwelcome; the webhook itself may be valid. */
+/** Its edge servers block us; the webhook itself may be valid. */
 const blockedAtEdge = 40333
 
 export const discord = httpProvider({

@@ -7,7 +7,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { isRepeat, outcomeOfAddress, waitUntilResetMs } from './chat-outcome.ts'
 
-/** The token is made from the secret and does not end: it is as good as one. */
+/** The token is made from the secret and never expires: it is as valuable as the secret. */
 export function streamWords(answer: ProviderAnswer, token: string): string {
   return wordsOf('Stream', answer, 'message').replaceAll(token, '[redacted]')
 }
@@ -56,6 +56,6 @@ export function relayOutcome(answer: ProviderAnswer, message: ChatMessage): Outc
   const { status } = answer
   if (status >= 200 && status < 300) return sent(answer.headers.get('x-webhook-id') ?? message.id)
   const words = wordsOf('The relay', answer, 'message', 'error')
-  // The address was found, and our key was not liked.
+  // The address was found, and our key was rejected.
   return status === 401 || status === 403 ? misconfigured(words) : outcomeOfAddress(answer, words)
 }

@@ -16,7 +16,7 @@ import { relayOutcome, streamOutcome, streamWords } from './getstream-outcome.ts
 
 const ownApi = 'https://chat.stream-io-api.com'
 const relayRule = { example: 'https://relay.example.com/chat', httpsOnly: true } as const
-/** Of the request, and not of the message within it. */
+/** Fields of the request, not of the message in it. */
 const requestMembers: ReadonlySet<string> = new Set([
   'skip_push',
   'skip_enrich_url',
@@ -24,7 +24,7 @@ const requestMembers: ReadonlySet<string> = new Set([
   'force_moderation',
   'pending',
 ])
-/** Who says it, where and under which id is not the caller's settings to say. */
+/** The caller's settings may not decide who posts it, where and under which id. */
 const ownMembers = ['id', 'user', 'user_id', 'cid', 'message', 'channel', 'webhookUrl'] as const
 
 export const getstream = httpProvider({
@@ -99,7 +99,7 @@ const keyOf = ({ apiKey }: { readonly apiKey: string }): string => new URLSearch
 
 const headersOf = (token: string): Record<string, string> => ({ authorization: token, 'stream-auth-type': 'jwt' })
 
-/** A JSON Web Token of the server's own, which Stream wants without an end. */
+/** The server's own JSON Web Token, which Stream wants without an expiry. */
 function serverToken(secretKey: string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ server: true })}`

@@ -76,7 +76,7 @@ export const grafanaOnCall = httpProvider({
       const isTaken = /^"?Ok\."?$/i.test(answer.body.trim())
       return isTaken ? sent(givenText(bodyOf(message, account)['alert_uid']) ?? message.id) : unsure(words)
     }
-    // Its other reasons are files and an empty message, which are never ours: it is the address of another kind of webhook.
+    // Its other reasons are files and an empty message, which we never send: it is the address of another kind of webhook.
     if (status === 400) return refused('bad-recipient', words)
     return status === 429 ? busy(words, retryAfterMsOf(answer) ?? rateLimitWaitMs) : outcomeOfAddress(answer, words)
   },

@@ -12,10 +12,10 @@ import { outcomeOfAddress, waitUntilResetMs } from './chat-outcome.ts'
 
 const addressRule = {
   example: 'https://mattermost.example.com/hooks/…',
-  // A server may live below a path of its own.
+  // A server may be below a path.
   path: /\/hooks\/\w{1,100}\/?$/,
 } as const
-/** Of a webhook that is gone; its address answers 400 as a bad message does. */
+/** Of a deleted webhook; its address answers 400, as it does for a bad message. */
 const unknownWebhook = 'web.incoming_webhook.invalid.app_error'
 
 export const mattermost = httpProvider({
@@ -58,7 +58,7 @@ function failure(answer: ProviderAnswer, words: string): Outcome {
       return refused('other', words)
     case 429:
       return busy(words, retryAfterMsOf(answer) ?? waitUntilResetMs(answer, 'x-ratelimit-reset'))
-    // Its server has webhooks switched off.
+    // Webhooks are disabled on its server.
     case 501:
       return refused('bad-recipient', words)
     default:

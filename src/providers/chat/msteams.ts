@@ -28,7 +28,7 @@ const addressRule = {
   ],
   path: /^\/./,
 } as const
-/** From a flow that was switched off; its address responds 400 like a bad card does. */
+/** From a flow that was switched off; its address responds 400, as it does for a bad card. */
 const disabledFlow = 'WorkflowTriggerIsNotEnabled'
 
 export const msteams = httpProvider({
@@ -76,7 +76,7 @@ function bodyOf({ content }: ChatMessage, isOld: boolean): Fields {
   const card = content.trimStart().startsWith('{') ? parsedJson(content) : undefined
   if (isFields(card)) return card
   if (content === '') return {}
-  // A workflow walks through the attachments; a bare text would be taken and posted nowhere.
+  // A workflow goes through the attachments; a bare text would be accepted and posted nowhere.
   return isOld ? { text: content } : { type: 'message', attachments: [cardOf(content)] }
 }
 

@@ -40,5 +40,5 @@ function errorOf(answer: ProviderAnswer): string | undefined {
   return answer.string('errorType') ?? /\berror-[a-z-]{1,60}/.exec(answer.string('error') ?? '')?.[0]
 }
 
-/** No workspace of that name exists at this address. 401 and 403 are a Rocket.Chat's word about our token. */
+/** No workspace of that name exists at this address. 401 and 403 are Rocket.Chat's answer about our token. */
 const isNoRocketChat = (status: number): boolean => isDeadAddress(status) && status !== 401 && status !== 403

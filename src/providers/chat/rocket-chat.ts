@@ -67,7 +67,7 @@ const headersOf = ({ token, user }: Account): Record<string, string> => ({ 'x-au
 function hookRequest(message: ChatMessage): OutboundRequest | Outcome {
   const url = addressOf(message, hookRule)
   if (!(url instanceof URL)) return url
-  // Rooms are known to a webhook by name; the id of one says nothing to it.
+  // A webhook knows rooms by name only, not by id.
   const channel = /^[#@]./.test(message.channel ?? '') ? { channel: message.channel } : {}
   const body = { ...textAs('text', message.content), ...settingsOf(message, ['channel', 'webhookUrl']), ...channel }
   return mistakeOfSilence(body, ['text', 'attachments', 'blocks']) ?? jsonRequest(url, body)

@@ -11,13 +11,13 @@ import { jsonRequest, textAs } from './chat-message.ts'
 import { slackWords } from './slack-outcome.ts'
 
 const ownApi = 'https://slack.com/api'
-/** With the charset: without it Slack answers a warning. */
+/** With the charset: without it Slack returns a warning. */
 export const slackContentType = 'application/json; charset=utf-8'
 /** The caller's settings must not decide where the message goes, or with which permissions. */
 export const slackOwnMembers = ['channel', 'webhookUrl', 'token'] as const
-/** One of them must be there. */
+/** At least one of them is required. */
 export const slackContentMembers = ['text', 'blocks', 'attachments', 'markdown_text'] as const
-/** Slack cuts a longer text off. */
+/** Slack truncates a longer text. */
 export const slackTextCharactersMax = 40_000
 
 export const botToken = (description: string) =>

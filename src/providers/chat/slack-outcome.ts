@@ -8,7 +8,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { isDeadAddress } from './chat-outcome.ts'
 
-/** Slack names the wait in a header; where it does not, this is long enough. */
+/** Slack states the wait in a header; if it does not, this is long enough. */
 const rateLimitWaitMs = 30_000
 
 export const slackWords = (answer: ProviderAnswer): string => {
@@ -19,7 +19,7 @@ export const slackWords = (answer: ProviderAnswer): string => {
 export function webhookOutcome(answer: ProviderAnswer, message: ChatMessage): Outcome {
   const { status } = answer
   const words = slackWords(answer)
-  // Workflows answer JSON, every other webhook the bare word.
+  // Workflows answer with JSON, every other webhook with the bare word.
   if (status === 200 && (answer.body.trim() === 'ok' || answer.flag('ok') === true)) {
     return sent(answer.headers.get('x-slack-req-id') ?? message.id)
   }
@@ -37,7 +37,7 @@ const badContent: Reading = (words) => refused('bad-content', words)
 const account: Reading = (words) => misconfigured(words)
 const limited: Reading = (words, answer) => busy(words, retryAfterMsOf(answer) ?? rateLimitWaitMs)
 const notNow: Reading = (words, answer) => busy(words, retryAfterMsOf(answer))
-/** Slack says of these that part of the call may have succeeded. */
+/** For these Slack says that part of the call may have succeeded. */
 const perhaps: Reading = (words) => unsure(words)
 
 const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([

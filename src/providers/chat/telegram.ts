@@ -108,7 +108,7 @@ function failure(answer: ProviderAnswer, words: string): Outcome {
   switch (answer.status) {
     case 400:
       return refused(isChatMistake(answer) ? 'bad-recipient' : 'bad-content', words)
-    // The person blocked the bot or never wrote to it, or it was put out of the group.
+    // The person blocked the bot or never wrote to it, or it was removed from the group.
     case 403:
       return refused('bad-recipient', words)
     // There is no such bot: its token is part of the address.

@@ -66,7 +66,7 @@ const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [135000, other],
 ])
 
-/** Permissions, all of them. */
+/** All of them concern permissions. */
 const isPermission = (code: number): boolean => code >= 200 && code <= 299
 
 export const whatsappWords = (answer: ProviderAnswer): string => {

@@ -79,7 +79,7 @@ export const whatsappBusiness = httpProvider({
       recipient_type: 'individual',
       to: `+${digits}`,
       ...said,
-      // Comes back with every receipt.
+      // Returned with every receipt.
       biz_opaque_callback_data: message.id,
     }
     const { apiToken, phoneNumberIdentification } = account
@@ -111,7 +111,7 @@ export const whatsappBusiness = httpProvider({
   receipts: whatsappReceipts,
 })
 
-/** Apps may demand it: a token that was stolen is worth nothing without the app's secret. */
+/** Apps may require it: a stolen token is worthless without the app's secret. */
 function proofOf({ apiToken, secretKey }: { readonly apiToken: string; readonly secretKey?: string }): string {
   return secretKey === undefined ? '' : `?appsecret_proof=${hmacSha256Hex(secretKey, apiToken)}`
 }

@@ -14,7 +14,7 @@ const addressRule = {
   example: 'https://acme.zulipchat.com/api/v1/external/slack_incoming?api_key=…',
   path: /\/api\/v1\/external\/\w{1,100}\/?$/,
 } as const
-/** The address names a bot, an organization or a stream that is no more, whatever the status. */
+/** The address names a bot, an organization or a stream that no longer exists, whatever the status. */
 const deadCodes: ReadonlySet<string> = new Set([
   'STREAM_DOES_NOT_EXIST',
   'UNAUTHORIZED',
@@ -45,7 +45,7 @@ export const zulip = httpProvider({
       ...settingsOf(message, ['channel', 'webhookUrl']),
       ...(topic === undefined ? {} : { channel: topic }),
     }
-    // Zulip calls a message that says nothing a success.
+    // Zulip reports success for a message without content.
     return mistakeOfSilence(body, ['text', 'blocks', 'attachments']) ?? jsonRequest(url, body)
   },
 

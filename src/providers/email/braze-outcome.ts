@@ -5,12 +5,12 @@ import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 
-/** How Braze knows a user; a user without a customer id may still have an alias. */
+/** How Braze identifies a user; one without a customer id may still have an alias. */
 export type BrazeUser =
   | { readonly externalId: string }
   | { readonly alias: { readonly alias_name: string; readonly alias_label: string } }
 
-/** Those with an id first: several profiles may have one address. */
+/** Those with an id first: several profiles may share an address. */
 export function usersIn(answer: ProviderAnswer): readonly BrazeUser[] {
   const users = answer.list('users').map((_user, index): BrazeUser | undefined => {
     const externalId = answer.id(`users.${index}.external_id`)
@@ -23,7 +23,7 @@ export function usersIn(answer: ProviderAnswer): readonly BrazeUser[] {
   return [...known.filter((user) => 'externalId' in user), ...known.filter((user) => 'alias' in user)]
 }
 
-/** Undefined when Braze has looked. A lookup sends nothing, so it never leaves us unsure. */
+/** Undefined if the lookup worked. A lookup sends nothing, so its outcome is never unsure. */
 export function outcomeOfLookup(answer: ProviderAnswer): Outcome | undefined {
   const words = wordsOf('Braze', answer, 'message', 'errors.0')
   if (answer.status === 200 || answer.status === 201) {
@@ -53,7 +53,7 @@ function failureOf(answer: ProviderAnswer, words: string): Outcome {
     case 415:
       return refused('bad-content', words)
     case 404:
-      // The address is that of another instance, or of none.
+      // The address belongs to another instance, or to none.
       return misconfigured(words)
     case 429:
       return busy(words, retryAfterMsOf(answer) ?? resetMsOf(answer, 'x-ratelimit-reset'))

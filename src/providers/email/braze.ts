@@ -24,7 +24,7 @@ import { mailbox } from './mailbox.ts'
 const lookupTimeoutMs = 8_000
 const sendTimeoutMs = 11_000
 const checkTimeoutMs = 10_000
-/** Users of one call. */
+/** Users per call. */
 const recipientsMax = 50
 const requestBytesMax = 4 * 1024 * 1024
 const recipientMembers = [
@@ -196,5 +196,5 @@ function bodyOf(email: AddressedEmail, account: Account, users: readonly BrazeUs
   }
 }
 
-/** Braze reads Liquid in every text; what a message says must not be run. */
+/** Braze evaluates Liquid in every text; the content of a message must not be evaluated. */
 const literal = (said: string): string => said.replaceAll(/\{[{%]/g, (begin) => `{{ '${begin}' }}`)

@@ -3,7 +3,7 @@ import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 
 /**
  * Those with the same settings: one that the vendor rejects may cost all others in the request. Requests with
- * additions, attachments, and more than so many bytes go alone.
+ * additions, attachments, and messages above this size go alone.
  */
 export function sharedKey(message: EmailMessage, bytesMax: number): string | undefined {
   const { html, text, attachments, passthrough, customData } = message

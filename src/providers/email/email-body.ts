@@ -30,20 +30,20 @@ export const people = (addresses: readonly string[]): { email: string }[] => add
 export const senderOf = ({ from, senderName }: AddressedEmail): Record<string, unknown> =>
   filled({ email: from, name: senderName })
 
-/** Ids of ours, for vendors that give them back with every receipt. */
+/** Our ids, for vendors that return them with every receipt. */
 export const variablesOf = ({ id, metadata }: EmailMessage): Record<string, string> => ({
   ...metadata,
   message_id: id,
 })
 
-/** An image that the HTML can refer to is shown where it does so, unless it is to be a file. */
+/** An image that the HTML refers to is shown inline, unless it is meant to be a file. */
 export const dispositionOf = ({ cid, disposition, mime }: EmailMessage['attachments'][number]) =>
   disposition ?? (cid !== undefined && /^image\//i.test(mime) ? 'inline' : 'attachment')
 
 export const isInline = (attachment: EmailMessage['attachments'][number]): boolean =>
   attachment.cid !== undefined && dispositionOf(attachment) === 'inline'
 
-/** For vendors that take HTML alone. */
+/** For vendors that accept only HTML. */
 export function htmlOf({ html, text }: EmailMessage): string {
   return html === '' ? `<pre style="white-space:pre-wrap">${escaped(text)}</pre>` : html
 }
@@ -51,11 +51,11 @@ export function htmlOf({ html, text }: EmailMessage): string {
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** Of the name and of the value of a tag, where a vendor takes pairs. */
+/** Lengths of the name and the value of a tag, for vendors that accept pairs. */
 const tagText = /^[A-Za-z0-9_-]{1,256}$/
 
 /**
- * The message's ids and tags as pairs, for vendors that take ASCII letters, digits, `_` and `-` alone. A pair with other
+ * The message's ids and tags as pairs, for vendors that accept only ASCII letters, digits, `_` and `-`. A pair with other
  * characters is left out: the message's own id, by which the others are found, never has any.
  */
 export function tagPairsOf(email: EmailMessage, max: number): [name: string, value: string][] {

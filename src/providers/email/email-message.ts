@@ -6,7 +6,7 @@ import { emailCopy } from '../../domain/messages/outbound-message.ts'
 import { ofEmailAddress, ofOneLine } from '../form.ts'
 import type { Feature } from '../provider.ts'
 
-/** What vendors carry who carry all of an e-mail; most of them do, and a little more. */
+/** What vendors support that support everything in an e-mail; most of them do, and a little more. */
 export const wholeEmail = [
   'several recipients',
   'cc and bcc',
@@ -16,7 +16,7 @@ export const wholeEmail = [
   'headers',
 ] as const satisfies readonly Feature[]
 
-/** The message with what it takes from the account. */
+/** The message with what the account adds to it. */
 export type AddressedEmail = EmailMessage & { readonly from: string }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
@@ -66,7 +66,7 @@ export function prepared(message: EmailMessage, account: Sender): EmailMessage |
   return mistakeIn(email) ?? email
 }
 
-/** `prepared`, where no message can go without a sender. */
+/** `prepared`, for vendors that need a sender. */
 export function addressed(message: EmailMessage, account: Sender): AddressedEmail | Outcome {
   const email = prepared(message, account)
   if ('kind' in email) return email

@@ -1,4 +1,4 @@
-// Vendors' words for what became of an e-mail.
+// Vendors' names for what happened to an e-mail.
 import type { ReceiptStatus } from '../inbound/receipt.ts'
 
 /** The status for a vendor's word; an inherited name, such as `constructor`, has none. */

@@ -1,4 +1,4 @@
-// E-mail by webhook: the message goes as signed JSON to an address of the customer's own, which sends it on.
+// E-mail by webhook: the message goes as signed JSON to an address of the customer, which sends it on.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
 import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
@@ -10,7 +10,7 @@ import { wordsOf } from '../provider-answer.ts'
 import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
 import { prepared, wholeEmail } from './email-message.ts'
 
-/** Headers that a static one must not stand in for. */
+/** Headers that a static one must not replace. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -61,7 +61,7 @@ export const emailWebhook = httpProvider({
   },
 
   request(message, account) {
-    // What sends it on may have a from address of its own.
+    // The service that sends it on may have its own from address.
     const email = prepared(message, account)
     return 'kind' in email ? email : webhookRequest(account.webhookUrl, message.id, bodyOf(email))
   },
@@ -82,7 +82,7 @@ export const emailWebhook = httpProvider({
 
 function trouble(answer: ProviderAnswer): Outcome {
   const words = wordsOf('The webhook', answer, 'message', 'error')
-  // The address is wrong, or takes no POST: another integration may do better.
+  // The address is wrong, or accepts no POST: another integration may work.
   if (answer.status === 404 || answer.status === 405) return misconfigured(words)
   if (answer.status === 410) return refused('other', words)
   return outcomeOfStatus(answer, words)

@@ -1,4 +1,4 @@
-// EmailJS: the SMTP client of that name, which is any mail server too; not the service of emailjs.com.
+// EmailJS: the SMTP client of that name, for any mail server; not the service emailjs.com.
 // https://github.com/eleith/emailjs
 import { provider } from '../provider.ts'
 import { connectionsMax, keepSmtpConnections } from './smtp.ts'

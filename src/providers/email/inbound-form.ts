@@ -1,4 +1,4 @@
-// A form with files as vendors post it, read more patiently than RFC 7578 asks: a file's name may be beyond ASCII in any way.
+// A form with files as vendors post it, read more leniently than RFC 7578: a file's name may be non-ASCII in any encoding.
 import { formFieldsOf } from '../inbound/inbound-body.ts'
 import type { InboundCall } from '../inbound/receipt.ts'
 
@@ -13,7 +13,7 @@ export interface FormField {
 /** A mail has some tens of fields and files; a body of nothing but boundaries is not a mail. */
 const fieldsMax = 1_000
 
-/** The fields in their order; of a body that is no form, none. */
+/** The fields in their order; none if the body is not a form. */
 export function fieldsOf({ headers, body }: Pick<InboundCall, 'headers' | 'body'>): readonly FormField[] {
   const type = headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) {
@@ -26,7 +26,7 @@ export function fieldsOf({ headers, body }: Pick<InboundCall, 'headers' | 'body'
   return boundary === undefined ? [] : partsOf(body, `--${boundary}`).flatMap(fieldOf)
 }
 
-/** What stands between one boundary and the next; the last has `--` behind it. */
+/** What is between one boundary and the next; the last is followed by `--`. */
 function partsOf(body: Buffer, boundary: string): Buffer[] {
   const parts: Buffer[] = []
   let start = body.indexOf(boundary)
@@ -70,7 +70,7 @@ function parameterOf(header: string, name: string): string | undefined {
   return quoted?.replaceAll(/\\(["\\])/g, '$1').replaceAll('%22', '"') ?? plain
 }
 
-/** `name*=utf-8''value`, as RFC 5987 has it. */
+/** `name*=utf-8''value`, as in RFC 5987. */
 function encodedParameterOf(header: string, name: string): string | undefined {
   const [, value] = new RegExp(`;\\s*${name}\\*=utf-8'[^';]*'([^\\s;]+)`, 'i').exec(header) ?? []
   try {
@@ -84,7 +84,7 @@ export function bytesIn(form: readonly FormField[], name: string): Buffer | unde
   return form.find((field) => field.name === name && field.filename === undefined)?.bytes
 }
 
-/** A field as text; the empty text where there is none. */
+/** A field as text; empty if there is none. */
 export function textIn(form: readonly FormField[], name: string): string {
   return bytesIn(form, name)?.toString('utf8') ?? ''
 }

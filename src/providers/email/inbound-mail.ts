@@ -1,4 +1,4 @@
-// Pieces of a mail that a vendor hands on: addresses, headers, files.
+// Parts of a mail that a vendor forwards: addresses, headers, files.
 import { ofEmailAddress } from '../form.ts'
 import type { InboundMail } from '../inbound/receipt.ts'
 import type { FormField } from './inbound-form.ts'
@@ -11,7 +11,7 @@ export function addressesIn(...headers: readonly string[]): string[] {
   return [...new Set(found.filter((part) => ofEmailAddress(part) === undefined))]
 }
 
-/** The address of a `From` header. A name may look like an address too, and stands before it. */
+/** The address of a `From` header. A name may look like an address too, and precedes it. */
 export function senderIn(...headers: readonly string[]): string {
   for (const header of headers) {
     const address = addressesIn(header).at(-1)
@@ -20,7 +20,7 @@ export function senderIn(...headers: readonly string[]): string {
   return ''
 }
 
-/** Of headers as they came, lines that were folded made one again. */
+/** Headers as they arrived, with folded lines joined again. */
 export function headersIn(block: string): Headers {
   const lines = block.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)
   return headersOf(
@@ -31,7 +31,7 @@ export function headersIn(block: string): Headers {
   )
 }
 
-/** Of names and values; the first of each name counts, as it is the one that was added last on the way. */
+/** From names and values; the first of each name counts, as it is the one that was added last on the way. */
 export function headersOf(entries: readonly (readonly [string, string])[]): Headers {
   const named = entries.filter(([name]) => name !== '')
   return Object.fromEntries(named.toReversed())
@@ -46,7 +46,7 @@ export function bareId(id: string): string {
   return id.trim().replace(/^</, '').replace(/>$/, '')
 }
 
-/** The ids of a mail and of the one that it answers. */
+/** The ids of a mail and of the one it replies to. */
 export function idsIn(headers: Headers): Pick<InboundMail, 'messageId' | 'inReplyTo'> {
   const messageId = bareId(headerOf(headers, 'message-id') ?? '')
   // Some programs name more than one.

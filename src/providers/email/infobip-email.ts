@@ -23,7 +23,7 @@ const ownFields = [
   ...['ipPoolId', 'callbackData', 'preserveRecipients', 'notifyUrl', 'trackingUrl'],
 ]
 const subjectLengthMax = 1_000
-/** Where either version of the API says what is wrong. */
+/** Where both versions of the API report errors. */
 const wordPaths = ['requestError.serviceException.text', 'description']
 
 export const infobipEmail = httpProvider({
@@ -48,7 +48,7 @@ export const infobipEmail = httpProvider({
           mistake: ofWebhookUrl,
         }),
       ),
-      // It may carry the key that proves the reports.
+      // It may contain the key that authenticates the reports.
       guarded: true,
     },
   },
@@ -114,7 +114,7 @@ function partsOf(email: AddressedEmail, account: { readonly ipPoolName?: string;
   ]
 }
 
-/** Inline images are named after what the HTML calls them: `cid:` and the file's name. */
+/** Inline images are named as the HTML refers to them: `cid:` and the file's name. */
 function fileOf(attachment: AddressedEmail['attachments'][number]): FormPart {
   const { name, mime, content, cid } = attachment
   const inline = isInline(attachment)
@@ -155,7 +155,7 @@ function infobipOutcome(answer: ProviderAnswer): Outcome {
   return first === undefined ? unsure(words) : outcomeOfStatusName(first.string('status.name') ?? '', descriptions)
 }
 
-/** UNDELIVERABLE and REJECTED: within a success, but for good. */
+/** UNDELIVERABLE and REJECTED: reported within a success, but final. */
 function isTurnedDown(entry: Reading): boolean {
   const group = entry.string('status.groupName')
   const number = entry.number('status.groupId')

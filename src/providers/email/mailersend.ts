@@ -14,10 +14,10 @@ import { addressed, wholeEmail } from './email-message.ts'
 import { mailersendReceipts } from './mailersend-receipts.ts'
 
 const ownMembers = ['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags']
-/** MailerSend takes no more. */
+/** The most that MailerSend accepts. */
 const tagsMax = 5
 const listMax = { to: 50, cc: 10, bcc: 10 } as const
-/** Of the day’s quota: it does not pass within minutes. */
+/** The day's quota: it does not recover within minutes. */
 const quotaPauseMs = 3_600_000
 
 export const mailersend = httpProvider({
@@ -99,7 +99,7 @@ function bodyOf(email: AddressedEmail): object {
         id: attachment.cid,
       }),
     ),
-    // The only thing of ours that comes back with receipts.
+    // The only value of ours that is returned with receipts.
     tags: [...new Set([email.id, ...email.tags])].slice(0, tagsMax),
   })
 }
@@ -147,7 +147,7 @@ function outcomeOfMistake(answer: ProviderAnswer, words: string): Outcome {
   return refused(isAddress ? 'bad-recipient' : 'bad-content', details)
 }
 
-/** `#MS42207` and the like, which stand at the end of the vendor’s sentences. */
+/** `#MS42207` and the like, which end the vendor's sentences. */
 function codesIn({ body }: ProviderAnswer): ReadonlySet<string | undefined> {
   return new Set([...body.matchAll(/#(MS\d{5})\b/g)].map(([, code]) => code))
 }

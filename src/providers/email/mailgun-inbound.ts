@@ -1,4 +1,4 @@
-// What Mailgun calls us for: events of a message, and mails that a route forwards.
+// Why Mailgun calls us: events of a message, and mails that a route forwards.
 // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
 
 import { receiptOf } from '../inbound/delivery-report.ts'
@@ -85,7 +85,7 @@ export const mailgunReplies: ReplyReader<Account> = {
   },
   signedWord(call) {
     const form = fieldsOf(call)
-    // Not the whole body: a repeat may draw another line between its parts.
+    // Not the whole body: a repeat may use another boundary between its parts.
     const content = JSON.stringify(form.map(({ name, bytes }) => [name, bytes.toString('base64')]))
     return { token: textIn(form, 'token'), content }
   },
@@ -96,7 +96,7 @@ function mailOf(call: InboundCall): InboundMail | undefined {
   const form = fieldsOf(call)
   const has = (name: string): boolean => form.some((field) => field.name === name)
   const [recipient, sender] = [textIn(form, 'recipient'), textIn(form, 'sender')]
-  // The webhooks of older accounts are forms too; those are of an event.
+  // The webhooks of older accounts are forms too; those report events.
   if (recipient === '' || sender === '' || has('event')) return undefined
   const headers = headersIn(form)
   return {
@@ -111,7 +111,7 @@ function mailOf(call: InboundCall): InboundMail | undefined {
   }
 }
 
-/** Pairs in JSON; the ones that matter most are fields of their own as well. */
+/** Pairs in JSON; the most important ones are also separate fields. */
 function headersIn(form: readonly FormField[]): InboundMail['headers'] {
   const pairs = parsedJson(textIn(form, 'message-headers'))
   const listed = (Array.isArray(pairs) ? pairs : []).flatMap((pair: unknown): [string, string][] => {

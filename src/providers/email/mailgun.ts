@@ -83,7 +83,7 @@ export const mailgun = httpProvider({
       const answer = await asked(world, account, `${domainAddress('v4', account)}`, 'GET')
       if (answer.status === 200) return stateOf(answer)
       if (answer.status !== 401 && answer.status !== 403) return trouble(answer)
-      // A sending key may not look at its domain. With nothing to send it gets no further than to be recognised.
+      // A sending key may not look at its domain. An empty request is authenticated and goes no further.
       const tried = await asked(world, account, `${domainAddress('v3', account)}/messages`, 'POST')
       return tried.status === 400 ? good : trouble(tried)
     } catch (error) {
@@ -165,7 +165,7 @@ function outcomeOfSuccess(answer: ProviderAnswer, words: string): Outcome {
   return answer.body.includes(wrongPath) ? misconfigured(words) : unsure(words)
 }
 
-/** Mailgun has no codes: it begins with the parameter that it means. */
+/** Mailgun has no codes: its message begins with the parameter in question. */
 function reasonOf(answer: ProviderAnswer): 'bad-recipient' | 'bad-content' {
   return /^['"]?(to|cc|bcc)['"]? parameter\b/i.test(answer.string('message') ?? '') ? 'bad-recipient' : 'bad-content'
 }

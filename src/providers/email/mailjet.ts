@@ -20,7 +20,7 @@ import { filled, isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed, wholeEmail } from './email-message.ts'
 
-/** Mailjet takes some 15 MB a message: 50 of this size are no more, however their JSON is written. */
+/** Mailjet accepts some 15 MB per message: 50 of this size are no more, however their JSON is encoded. */
 const batchedBytesMax = 50_000
 const origins = { default: 'https://api.mailjet.com', us: 'https://api.us.mailjet.com' }
 /**
@@ -49,7 +49,7 @@ const ownMembers = [
 ]
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {
-  // The receiving server took it.
+  // The receiving server accepted it.
   sent: 'delivered',
   open: 'opened',
   click: 'clicked',
@@ -138,7 +138,7 @@ interface Account {
   readonly baseUrl?: string
 }
 
-/** A colon would end the user name of Basic. */
+/** A colon would end the user name in Basic authentication. */
 function ofKey(value: string): string | undefined {
   return /^[\x21-\x39\x3b-\x7e]+$/.test(value) ? undefined : 'must be ASCII characters without spaces and colons'
 }
@@ -207,7 +207,7 @@ function outcomeOf(entry: Reading = readingOf(undefined), answer: ProviderAnswer
   if (state === 'success') {
     const id = entry.id('To.0.MessageUUID')
     if (id !== undefined) return sent(id)
-    // In the sandbox a message is looked at and goes no further, so that it gets no id.
+    // In the sandbox a message is validated and goes no further, so it gets no id.
     return isSandboxed(message) ? sent(message.id) : unsure(wordsOf('Mailjet', answer))
   }
   if (state === 'error') return outcomeOfError(entry, answer, message)
@@ -227,7 +227,7 @@ function outcomeOfError(entry: Reading, answer: ProviderAnswer, { from }: EmailM
   if (isAbout(/^(?:From|Sender)\b/)) return from === undefined ? misconfigured(words) : refused('bad-content', words)
   if (status === 400) return refused('bad-content', words)
   const outcome = outcomeOfStatus({ ...answer, status }, words)
-  // This message failed for certain, whatever the number beside it.
+  // This message certainly failed, whatever the number beside it.
   return outcome.kind === 'unsure' ? refused('other', words) : outcome
 }
 

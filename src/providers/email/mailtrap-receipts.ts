@@ -20,7 +20,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
   'spam complaint': 'complained',
   unsubscribe: 'unsubscribed',
 }
-/** Mailtrap posts 500 at the most. */
+/** Mailtrap posts at most 500. */
 const eventsMax = 1_000
 
 export const mailtrapReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
@@ -30,7 +30,7 @@ export const mailtrapReceipts: ReceiptReader<{ readonly secretKey?: string }> = 
   read: (call) => eventsIn(call).flatMap(receiptsOf),
 }
 
-/** One JSON with all of them, or one a line, as the webhook was set up. */
+/** One JSON document with all of them, or one per line, depending on the webhook's settings. */
 function eventsIn(call: InboundCall): readonly Reading[] {
   const events = jsonOf(call).items('events')
   if (events.length > 0) return events

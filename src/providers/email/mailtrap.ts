@@ -16,13 +16,13 @@ import { addressed, wholeEmail } from './email-message.ts'
 import { mailtrapReceipts } from './mailtrap-receipts.ts'
 
 const origins = { sending: 'https://send.api.mailtrap.io', sandbox: 'https://sandbox.api.mailtrap.io' }
-/** `kind` is none of Mailtrap's: an item that has one would be taken for an Outcome. */
+/** `kind` is not a field of Mailtrap's: an item with one would be mistaken for an Outcome. */
 const ownMembers = [
   ...['kind', 'from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'attachments', 'headers'],
   ...['custom_variables', 'category'],
 ]
 const categoryLengthMax = 255
-/** A batch is 50 MB at the most: 500 messages of this size are within it, however their JSON is written. */
+/** A batch is at most 50 MB: 500 messages of this size fit, however their JSON is encoded. */
 const batchedBytesMax = 16_000
 
 export const mailtrap = httpProvider({
@@ -134,7 +134,7 @@ function mailOf(
   }
 }
 
-/** Of one message, which may have failed although the request did not. */
+/** The outcome of one message, which may have failed although the request did not. */
 function outcomeOfEntry(entry: Reading, words: string): Outcome {
   const id = entry.id('message_ids.0')
   if (entry.flag('success') === true && id !== undefined) return sent(id)

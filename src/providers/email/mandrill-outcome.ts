@@ -36,7 +36,7 @@ export function mandrillOutcome(answer: ProviderAnswer, { to }: Pick<EmailMessag
   if (taken !== undefined) {
     const id = taken.id('_id')
     if (id === undefined) return unsure(mandrillWords(answer))
-    // Whoever else got a copy: those it was written to did not.
+    // Whoever else got a copy, the main recipients did not.
     const meant = people.filter((person) => isAmong(to, person.string('email')))
     const [first] = meant
     if (first !== undefined && meant.every(isTurnedDown)) return rejection(first)

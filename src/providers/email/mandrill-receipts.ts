@@ -13,7 +13,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
   delivered: 'delivered',
   deferral: 'deferred',
   hard_bounce: 'bounced',
-  // It may pass: Mandrill bounces for good with the other one.
+  // A temporary bounce: Mandrill uses the other event for final ones.
   soft_bounce: 'deferred',
   reject: 'rejected',
   open: 'opened',

@@ -30,7 +30,7 @@ const ownMessageMembers = [
   'tags',
   'preserve_recipients',
 ]
-/** Mandrill keeps no more with a message. */
+/** The most that Mandrill stores with a message. */
 const metadataMax = 10
 /** A longer tag, or one with `_` before it, makes the whole message fail. */
 const tagLengthMax = 50
@@ -89,7 +89,7 @@ function posted(
   body: object,
 ): OutboundRequest {
   const origin = baseUrl === undefined ? 'https://mandrillapp.com' : baseAddress(baseUrl)
-  // Another version of the API may be named with it.
+  // It may name another version of the API.
   const base = /\/api\/\d\.\d$/.test(origin) ? origin : `${origin}/api/1.0`
   return {
     url: `${base}${path}`,
@@ -130,7 +130,7 @@ function messageOf(email: AddressedEmail): object {
       metadata: metadataOf(email),
       tags: tagsOf(email),
     }),
-    // One message that shows whom it went to, not one for each of them.
+    // One message that shows all recipients, not one for each of them.
     preserve_recipients: true,
   }
 }

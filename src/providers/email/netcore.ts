@@ -127,7 +127,7 @@ function bodyOf(email: AddressedEmail): object {
         to: people(email.to),
         cc: people(email.cc),
         bcc: people(email.bcc),
-        // The only thing that comes back with receipts: their ids are not those of the answer.
+        // The only value returned with receipts: their ids differ from those of the answer.
         token_to: email.id,
         token_cc: email.cc.length === 0 ? undefined : email.id,
         token_bcc: email.bcc.length === 0 ? undefined : email.id,
@@ -139,9 +139,9 @@ function bodyOf(email: AddressedEmail): object {
   })
 }
 
-/** By how they begin: the vendor’s pages write them in more ways than one. */
+/** By their beginnings: the vendor's pages spell them in several ways. */
 const statuses: readonly (readonly [beginning: string, status: ReceiptStatus])[] = [
-  // Netcore says `sent` when the server of the recipient has taken it.
+  // Netcore says `sent` when the recipient's server has accepted it.
   ['sen', 'delivered'],
   ['deliver', 'delivered'],
   ['bounce', 'bounced'],

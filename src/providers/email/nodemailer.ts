@@ -1,4 +1,4 @@
-// Custom SMTP: any mail server that takes a name and a password, or neither.
+// Custom SMTP: any mail server, with a user name and password or without.
 // https://nodemailer.com/smtp/ (RFC 5321, 3207, 4954)
 import { ofHost, optional, secret, text } from '../form.ts'
 import { provider } from '../provider.ts'

@@ -6,7 +6,7 @@ import { keepSmtpConnections } from './smtp.ts'
 import type { MailAccount } from './smtp-send.ts'
 import { checkMail, sendMail, smtpFeatures } from './smtp-send.ts'
 
-/** A mailbox takes few connections, and 30 messages a minute. */
+/** A mailbox allows few connections, and 30 messages per minute. */
 const connectionsMax = 1
 
 export const outlook365 = provider({
@@ -47,7 +47,7 @@ interface Mailbox {
   readonly port?: string
 }
 
-/** Never in the clear. */
+/** Never unencrypted. */
 export function mailboxAccount(mailbox: Mailbox): MailAccount {
   return {
     host: 'smtp.office365.com',

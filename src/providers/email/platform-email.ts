@@ -28,7 +28,7 @@ export const platformEmail = provider({
   },
 })
 
-/** Whether the account is one of the operator's mail server: then e-mail leaves the house. */
+/** Whether the account is one of the operator's mail server: then e-mail is really sent. */
 export function hasMailServer(credentials: Credentials): boolean {
   return credentials.host !== undefined && credentials.host !== ''
 }

@@ -131,7 +131,7 @@ function plunkOutcome(answer: ProviderAnswer, { id: ownId }: { readonly id: stri
   }
 }
 
-/** Our own earlier attempt had the same key. Its response is reported, but not its id. */
+/** Our own earlier attempt had the same key. Its response is repeated, but without its id. */
 function outcomeOfRepeat(answer: ProviderAnswer, ownId: string, words: string): Outcome {
   if (answer.string('error.code') !== 'IDEMPOTENCY_KEY_REUSED') return refused('other', words)
   const before = answer.number('error.details.originalStatusCode')

@@ -1,4 +1,4 @@
-// What Postmark calls us for: what became of a message, and mails to an inbound address. It signs neither.
+// Why Postmark calls us: events of a message, and mails to an inbound address. It signs neither.
 // https://postmarkapp.com/developer/webhooks/webhooks-overview
 
 import { receiptOf } from '../inbound/delivery-report.ts'
@@ -14,7 +14,7 @@ const records: Readonly<Record<string, ReceiptStatus>> = {
   Click: 'clicked',
 }
 
-/** A soft bounce is final for this message, for Postmark has stopped trying, and not for the address. An automatic answer is none. */
+/** A soft bounce is final for this message, for Postmark has stopped trying, and not for the address. An automatic reply is not a bounce. */
 const bounces: Readonly<Record<string, ReceiptStatus>> = {
   HardBounce: 'bounced',
   BadEmailAddress: 'bounced',

@@ -1,4 +1,4 @@
-// What Postmark's error codes mean. They look like HTTP statuses and are none.
+// What Postmark's error codes mean. They look like HTTP statuses but are not.
 // https://postmarkapp.com/developer/api/overview#error-codes
 import type { Outcome, RefusalReason } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -42,7 +42,7 @@ export function postmarkOutcome(entry: Reading, answer: ProviderAnswer, message:
   )
 }
 
-/** Any code but 0 is Postmark's own word that it did not take the message, whichever it is. */
+/** Any code but 0 means that Postmark did not accept the message. */
 const ofNoCode = (code: number | undefined, words: string): Outcome =>
   code === undefined || code === 0 ? unsure(words) : refused('other', words)
 
@@ -69,7 +69,7 @@ function ofCode(
   if (busyCodes.has(code)) return busy(words, retryAfterMsOf(answer))
   if (accountCodes.has(code)) return misconfigured(words)
   if (senderCodes.has(code)) return from === undefined ? misconfigured(words) : refused('bad-content', words)
-  // One code for all that is wrong with a request; the field stands in quotes.
+  // One code for all that is wrong with a request; the field is in quotes.
   if (code === 300 && /'(?:To|Cc|Bcc)'/.test(said)) return refused('bad-recipient', words)
   const reason = reasons.get(code)
   return reason === undefined ? undefined : refused(reason, words)

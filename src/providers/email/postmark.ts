@@ -13,7 +13,7 @@ import { mailbox } from './mailbox.ts'
 import { postmarkReceipts, postmarkReplies } from './postmark-inbound.ts'
 import { postmarkOutcome, postmarkOutcomes } from './postmark-outcome.ts'
 
-/** `kind` is none of Postmark's: an item that has one could be taken for an Outcome. */
+/** `kind` is not a field of Postmark's: an item with one could be mistaken for an Outcome. */
 const ownMembers = [
   'kind',
   'From',
@@ -29,9 +29,9 @@ const ownMembers = [
   'Metadata',
   'Tag',
 ]
-/** Postmark takes no more: entries, characters of a name, characters of a value. */
+/** The most that Postmark accepts: entries, characters of a name, characters of a value. */
 const metadataMax = { entries: 10, name: 20, value: 80 }
-/** A batch is 50 MB at the most: 500 messages of this size are within it, however their JSON is written. */
+/** A batch is at most 50 MB: 500 messages of this size fit, however their JSON is encoded. */
 const batchedBytesMax = 16_000
 
 export const postmark = httpProvider({
@@ -113,11 +113,11 @@ function bodyOf(email: AddressedEmail, stream = 'outbound'): object {
       Headers: Object.entries(email.headers).map(([Name, Value]) => ({ Name, Value })),
       Attachments: email.attachments.map(attachmentOf),
       Metadata: metadataOf(email),
-      // There is room for one.
+      // Only one is allowed.
       Tag: email.tags[0],
     },
   )
-  // Also an empty one: without it Postmark does not take the message.
+  // Even if empty: without it Postmark rejects the message.
   body['Subject'] ??= email.subject
   return body
 }
@@ -132,7 +132,7 @@ function attachmentOf(attachment: AddressedEmail['attachments'][number]): object
   }
 }
 
-/** Our id first. What does not fit is left out: one entry that is too long, and the whole message is rejected. */
+/** Our id first. What does not fit is left out: one entry that is too long would reject the whole message. */
 function metadataOf({ id, metadata }: EmailMessage): Record<string, string> {
   const kept: Record<string, string> = { message_id: id }
   let entries = 1

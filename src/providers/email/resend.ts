@@ -16,7 +16,7 @@ import { addressed, wholeEmail } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
 import { resendReceipts } from './resend-receipts.ts'
 
-/** `kind` is none of Resend's: an item that has one would be taken for an Outcome. */
+/** `kind` is not a field of Resend's: an item with one would be mistaken for an Outcome. */
 const ownMembers = [
   'kind',
   'from',
@@ -31,11 +31,11 @@ const ownMembers = [
   'attachments',
   'tags',
 ]
-/** A message takes no more. */
+/** The most that a message may have. */
 const tagsMax = 50
-/** A message is 40 MB at the most: a hundred of this size are no more together, however their JSON is written. */
+/** A message is at most 40 MB: a hundred of this size are no more together, however their JSON is encoded. */
 const batchedBytesMax = 64_000
-/** A quota of the day or the month: it does not pass within minutes. */
+/** A daily or monthly quota: it does not recover within minutes. */
 const quotaPauseMs = 3_600_000
 
 export const resend = httpProvider({
@@ -63,7 +63,7 @@ export const resend = httpProvider({
   probe: {
     request: (account) => ({ ...asked(account, '/domains'), method: 'GET' }),
     result(answer) {
-      // A key that may only send is a real one.
+      // A key that may only send is valid.
       if (answer.status === 200 || answer.string('name') === 'restricted_api_key') return good
       return bad(wordsOf('Resend', answer, 'message'), [400, 401, 403].includes(answer.status) ? 'apiKey' : undefined)
     },
@@ -95,7 +95,7 @@ export const resend = httpProvider({
     request(items, account) {
       const body = JSON.stringify(items)
       const request = asked(account, '/emails/batch', body, createHash('sha256').update(body).digest('hex'))
-      // One message that Resend would not have must not cost the others.
+      // One message that Resend rejects must not cost the others.
       return { ...request, headers: { ...request.headers, 'x-batch-validation': 'permissive' } }
     },
     outcomes: batchOutcomes,
@@ -171,7 +171,7 @@ function failureOf(answer: ProviderAnswer, words: string): Outcome {
   }
 }
 
-/** `data` holds those that were taken, in their order; `errors` names the others by their place. */
+/** `data` holds those that were accepted, in their order; `errors` names the others by index. */
 function batchOutcomes(answer: ProviderAnswer, messages: readonly EmailMessage[]): readonly Outcome[] {
   const words = wordsOf('Resend', answer, 'message')
   if (answer.status !== 200) return messages.map(() => failureOf(answer, words))

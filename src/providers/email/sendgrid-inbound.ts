@@ -1,4 +1,4 @@
-// What SendGrid calls us for: events, which it signs, and mails by Inbound Parse, which it does not.
+// Why SendGrid calls us: events, which it signs, and mails by Inbound Parse, which it does not.
 // https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
 // https://www.twilio.com/docs/sendgrid/for-developers/parsing-email/setting-up-the-inbound-parse-webhook
 import type { KeyObject } from 'node:crypto'
@@ -61,7 +61,7 @@ function receiptIn(event: Reading) {
 
 function statusOf(event: Reading): ReceiptStatus | undefined {
   const name = event.string('event') ?? ''
-  // The server would not have this message; the address may be a good one.
+  // The server rejected this message; the address may be valid.
   if (name === 'bounce' && event.string('type') === 'blocked') return 'failed'
   return Object.hasOwn(statuses, name) ? statuses[name] : undefined
 }
@@ -87,7 +87,7 @@ export const sendgridReplies: ReplyReader<object> = {
 
 function mailOf(call: InboundCall): InboundMail | undefined {
   const form = fieldsOf(call)
-  // Each field comes in a charset of its own.
+  // Each field has its own charset.
   const charsets = readingOfJson(textIn(form, 'charsets'))
   const field = (name: string): string => decoded(bytesIn(form, name) ?? Buffer.alloc(0), charsets.string(name))
   const envelope = readingOfJson(field('envelope'))

@@ -17,7 +17,7 @@ import { addressed, wholeEmail } from './email-message.ts'
 import { sendgridReceipts, sendgridReplies } from './sendgrid-inbound.ts'
 
 const origins = { global: 'https://api.sendgrid.com', eu: 'https://api.eu.sendgrid.com' }
-/** SendGrid takes no more. */
+/** The most that SendGrid accepts. */
 const categoriesMax = 10
 const categoryLengthMax = 255
 
@@ -50,7 +50,7 @@ export const sendgrid = httpProvider({
     }),
     result(answer) {
       if (answer.status === 401) return bad(wordsOf('SendGrid', answer, 'errors.0.message'), 'apiKey')
-      // A key that may not list its own scopes is real, only narrow.
+      // A key that may not list its own scopes is valid, only restricted.
       if (answer.status === 403) return good
       if (answer.status !== 200) return bad(wordsOf('SendGrid', answer, 'errors.0.message'))
       return answer.list('scopes').includes('mail.send')

@@ -35,10 +35,10 @@ const ownMembers = [
 ]
 /** Longer names are refused. */
 const nameLengthMax = 70
-/** Comes back with every receipt. */
+/** Returned with every receipt. */
 const customHeader = 'X-Mailin-custom'
 
-/** The names of events without case and underscores: they are written in more than one way. */
+/** The names of events without case and underscores: they are spelled in several ways. */
 const statuses: Readonly<Record<string, ReceiptStatus>> = {
   request: 'queued',
   delivered: 'delivered',
@@ -185,7 +185,7 @@ function ownHeaders(email: AddressedEmail, ownAddress: string | undefined): Reco
   }
 }
 
-/** `x-kind` as `X-Kind`, as Brevo wants it. */
+/** `x-kind` as `X-Kind`, as Brevo expects it. */
 const titled = (name: string): string => name.replaceAll(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
 
 /** JSON that a header can hold. */

@@ -14,7 +14,7 @@ interface Kind {
   readonly member: string
   /** Where in it the recipients are, and their addresses in them. */
   readonly recipients?: string
-  /** Where it says why. */
+  /** Where the reason is. */
   readonly words?: string
 }
 
@@ -39,7 +39,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 export const sesReceipts: ReceiptReader<object> = {
   setUp:
     'Publish the events of the configuration set to an SNS topic and subscribe this URL to it (HTTPS, without raw message delivery); the signing key is the ARN of the topic. Amazon signs each request with its own certificate; the subscription is confirmed automatically.',
-  // A question is answered by `greet`; where that failed, Amazon must hear it and ask again.
+  // A question is answered by `greet`; if that failed, Amazon must notice and ask again.
   verify: async (call, proof) =>
     typeOfEnvelope(call) !== 'SubscriptionConfirmation' && (await isOurEnvelope(call, proof)),
   async greet(call, proof) {

@@ -18,11 +18,11 @@ import { mailbox } from './mailbox.ts'
 import { sesReceipts } from './ses-receipts.ts'
 
 const ownMembers = ['FromEmailAddress', 'Destination', 'ReplyToAddresses', 'Content', 'EmailTags']
-/** The daily quota, or a manual pause: nothing that passes within minutes. */
+/** The daily quota, or a manual pause: neither ends within minutes. */
 const longPauseMs = 3_600_000
-/** RFC 2047 allows 75 characters a word, with its charset and encoding. */
+/** RFC 2047 allows 75 characters per word, with its charset and encoding. */
 const encodedWordLengthMax = 52
-/** A message takes no more. */
+/** The most that a message may have. */
 const tagsMax = 50
 
 export const ses = httpProvider({
@@ -55,7 +55,7 @@ export const ses = httpProvider({
   probe: {
     request: (account) => ({ url: `${originOf(account)}/v2/email/account`, method: 'GET', headers: {} }),
     result(answer) {
-      // The keys are good; they may only not look at the account.
+      // The keys are valid; they just may not read the account.
       if (typeOf(answer) === 'AccessDeniedException') return good
       if (answer.status !== 200) return bad(errorWords(answer), answer.status === 403 ? 'secretKey' : undefined)
       return answer.flag('SendingEnabled') === false ? bad('Amazon has disabled sending for this account') : good
@@ -107,7 +107,7 @@ function bodyOf(email: AddressedEmail): object {
   }
 }
 
-/** Amazon writes it into the header as it is, so a name beyond ASCII must be encoded already. */
+/** Amazon writes it into the header as it is, so a non-ASCII name must be encoded already. */
 function fromOf({ from, senderName = '' }: AddressedEmail): string {
   if (/^[\x20-\x7e]*$/.test(senderName)) return mailbox(from, senderName)
   return `${encodeWord(senderName, 'B', encodedWordLengthMax)} <${from}>`
@@ -146,7 +146,7 @@ function sesOutcome(answer: ProviderAnswer, { from }: EmailMessage): Outcome {
   if (answer.status < 400) return outcomeOfStatus(answer, words)
   switch (typeOf(answer)) {
     case 'MessageRejected':
-      // An account that has not proven its sender; unless the message named another.
+      // The account has not verified its sender; unless the message named another.
       if (from === undefined && /not verified/i.test(words)) return misconfigured(words)
       return refused('bad-content', words)
     case 'BadRequestException':

@@ -1,4 +1,4 @@
-// SMTP to a host the operator wrote down: the connection's settings, and proof that the host takes our name and password.
+// SMTP to a host the operator configured: the connection's settings, and a check that the host accepts our user name and password.
 import { isIP } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 import { kindOfAddress } from '../../world/outbound/address.ts'
@@ -16,11 +16,11 @@ export interface SmtpAccount {
   readonly tlsOptions?: Readonly<Record<string, unknown>>
   /** An OAuth access token, used instead of the password. */
   readonly token?: string
-  /** Connections at once, where the server allows fewer than most. */
+  /** Concurrent connections, if the server allows fewer than most. */
   readonly connectionsMax?: number
 }
 
-/** What a connection is to log in with. */
+/** The credentials of a connection. */
 type SmtpLogin = { readonly user: string; readonly pass: string } | { readonly user: string; readonly token: string }
 
 const connectTimeoutMs = 5_000
@@ -80,7 +80,7 @@ function loginOf({ user = '', password = '', token = '' }: SmtpAccount): SmtpLog
   return password === '' ? undefined : { user, pass: password }
 }
 
-/** Logs in by the best way the server offers, or by XOAUTH2 where there is a token. */
+/** Logs in with the best method the server offers, or with XOAUTH2 if there is a token. */
 export function logIn(connection: SMTPConnection, login: SmtpLogin, done: (error?: Error | null) => void): void {
   if ('pass' in login) {
     connection.login({ credentials: login }, done)
@@ -96,7 +96,7 @@ export function logIn(connection: SMTPConnection, login: SmtpLogin, done: (error
   connection.login({ oauth2 } as unknown as Parameters<SMTPConnection['login']>[0], done)
 }
 
-/** A password does not cross the open internet in the clear unless the operator says so. */
+/** A password does not cross the internet unencrypted unless the operator says so. */
 function mustHide(address: string, account: SmtpAccount): boolean {
   return account.ignoreTls !== true && account.secure !== true && kindOfAddress(address) === 'public'
 }

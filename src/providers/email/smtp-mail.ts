@@ -25,7 +25,7 @@ export function messageIdOf(email: AddressedEmail): string {
   return `<${email.id}@${domainOf(inAscii(email.from))}>`
 }
 
-/** An address as servers take it: many know no domain that is written in other letters. */
+/** An address as servers accept it: many do not support non-ASCII domains. */
 export function inAscii(address: string): string {
   const domain = address.slice(address.lastIndexOf('@') + 1)
   if (/^[\x21-\x7e]*$/.test(domain)) return address
@@ -59,7 +59,7 @@ export async function composed(email: AddressedEmail, now: Date): Promise<Buffer
   return composer.compile().build()
 }
 
-/** Throws when the key cannot sign: nodemailer would send the message unsigned without a word. */
+/** Throws when the key cannot sign: nodemailer would silently send the message unsigned. */
 export async function signed(raw: Buffer, key: DkimKey): Promise<Buffer> {
   const chunks: Buffer[] = []
   const dkim = new DKIM({ ...key, headerFieldNames })

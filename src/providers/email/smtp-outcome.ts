@@ -15,17 +15,17 @@ interface SmtpFailure {
 }
 
 export interface SmtpFailureScene {
-  /** The end of the content may have got there. */
+  /** The end of the content may have arrived. */
   readonly mayBeTaken: boolean
   /** The sender's address is the account's, not the message's own. */
   readonly isOwnSender: boolean
 }
 
-/** Not this message but our account: who we are was asked and not believed (RFC 4954). */
+/** Not this message but our account: authentication was required and failed (RFC 4954). */
 const accountReplies: ReadonlySet<number> = new Set([530, 534, 535, 538])
 /**
- * The same as Exchange Online says it, in the code after the first: passwords are switched off (5.7.30, 5.7.57, 5.7.139),
- * or the mailbox may not send as this sender (5.7.60, 5.2.252). Said of any command, the content among them.
+ * The same as Exchange Online reports it, in the second code: passwords are switched off (5.7.30, 5.7.57, 5.7.139),
+ * or the mailbox may not send as this sender (5.7.60, 5.2.252). In reply to any command, including the content.
  */
 const accountCodes = /^5\d\d[ -]5\.(7\.(30|57|60|139)|2\.252)\b/
 /** No such mailbox (RFC 5321, 4.2.3). */
@@ -33,7 +33,7 @@ const noMailboxReplies: ReadonlySet<number> = new Set([550, 551, 553])
 const tooLargeReply = 552
 /** The server closes the connection, and may say so at any time (RFC 5321, 4.2.3). */
 const closingReply = 421
-/** By our own account: no connection came free in time. */
+/** On our side: no connection became free in time. */
 export const noConnectionCode = 'ENOCONNECTION'
 
 export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): Outcome {
@@ -41,7 +41,7 @@ export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): O
   const { code, responseCode, command, response } = error as SmtpFailure
   const words = wordsOfSmtp(error)
   if (typeof responseCode === 'number' && responseCode >= 400) {
-    // A reply is the server's own word that it did not take the message, however far it had come.
+    // A reply means that the server did not accept the message, however far it had come.
     if (responseCode < 500) return outcomeOfDeferral(responseCode, String(command), words)
     if (code === 'EAUTH' || accountReplies.has(responseCode)) return misconfigured(words)
     if (scene.isOwnSender && accountCodes.test(String(response))) return misconfigured(words)
@@ -49,7 +49,7 @@ export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): O
   }
   if (scene.mayBeTaken) return ofDownProvider(unsure(words))
   if (code === 'EAUTH') return misconfigured(words)
-  // Our own side of nodemailer: a message larger than the server said it takes, an address it cannot write.
+  // On our side of nodemailer: a message larger than the server accepts, an address it cannot encode.
   if (code === 'EMESSAGE' || code === 'EENVELOPE') return refused('bad-content', words)
   return code === noConnectionCode ? busy(words) : ofDownProvider(busy(words))
 }

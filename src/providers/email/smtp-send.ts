@@ -1,4 +1,4 @@
-// Sending by SMTP, and the look at an account: what the kinds of mail servers share.
+// Sending by SMTP and checking an account: what all kinds of mail servers share.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused, sent, withheld } from '../../domain/delivery/outcome.ts'
 import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
@@ -91,7 +91,7 @@ export async function sendMail(
   return hasNoRecipientLeft(email.to, result.refusals) ? refused('bad-recipient', words) : sent(id, words)
 }
 
-/** Whoever else got a copy: those it was written to did not, and a repeat would send the copies again. */
+/** Whoever else got a copy, the main recipients did not, and a repeat would send the copies again. */
 function hasNoRecipientLeft(to: readonly string[], refusals: readonly unknown[]): boolean {
   const turnedDown = new Set(refusals.map((error) => (error as { recipient?: unknown }).recipient))
   return to.every((address) => turnedDown.has(inAscii(address)))

@@ -1,4 +1,4 @@
-// Connections to mail servers that are kept and used again: a few an account, each for some messages.
+// Connections to mail servers, kept and reused: a few per account, each for some messages.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
@@ -14,9 +14,9 @@ export interface SmtpMail {
   readonly recipients: readonly string[]
   /** Headers and body, as they travel. */
   readonly raw: Buffer
-  /** Asked once, between the server's 354 and the content. */
+  /** Called once, between the server's 354 and the content. */
   readonly mayLeave?: MayLeave | undefined
-  /** Which of the refusals, where the server will not have all recipients, is a reason not to send the content at all. */
+  /** If the server rejects some recipients: which rejection is a reason not to send the content at all. */
   reasonToStop?(refusals: readonly unknown[]): unknown
 }
 
@@ -25,22 +25,22 @@ export type SmtpResult =
       readonly kind: 'taken' /** One for each recipient the server would not have. */
       readonly refusals: readonly unknown[]
     }
-  /** `mayBeTaken`: the dot that ends the content may have got there. Before it, a server has nothing that it could deliver. */
+  /** `mayBeTaken`: the dot that ends the content may have arrived. Before it, a server has nothing to deliver. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly mayBeTaken: boolean }
   /** The answer to `mayLeave` was no. */
   | { readonly kind: 'withheld' }
 
-/** Of one account, where it does not say otherwise: servers commonly let one hold five to twenty. */
+/** Per account, unless it says otherwise: servers commonly allow five to twenty. */
 export const connectionsMax = 5
-/** After so many, servers commonly close the connection themselves. */
+/** After this many messages, servers commonly close the connection themselves. */
 const messagesPerConnectionMax = 100
 /** Well below the 5 minutes a server must wait, and long enough to carry a burst over its pauses. */
 const idleConnectionMs = 30_000
-/** A server may think long about what it was given; the deadline of the call is shorter. */
+/** A server may take long to reply; the deadline of the call is shorter. */
 const silenceMs = 60_000
 /** How long a server may take to say goodbye. */
 const goodbyeMs = 1_000
-/** The content is handed on in pieces of this size: the last of them, and the dot after it, only when the others have gone. */
+/** The content is passed on in pieces of this size: the last one, and the dot after it, only when the others are sent. */
 const chunkBytes = 16 * 1024
 
 interface Line {
@@ -56,7 +56,7 @@ interface Attempt {
   /** The server has asked for the content. */
   isAsked: boolean
   mayBeTaken: boolean
-  /** For one of our connections: the server is not to blame. */
+  /** Waiting for one of our connections: the server is not to blame. */
   isWaiting: boolean
   isOver: boolean
   stop(): void
@@ -92,7 +92,7 @@ export function keepSmtpConnections(account: SmtpAccount, max: number): void {
   pools.get(keyOf(account))?.keep(max)
 }
 
-/** Says goodbye on every connection, once the messages on their way have got there. */
+/** Says goodbye on every connection, once the messages in flight have finished. */
 export async function closeSmtpPools(): Promise<void> {
   const open = [...pools.values()]
   pools.clear()
@@ -110,7 +110,7 @@ class SmtpPool {
   readonly #addressesOf: AddressesOf | undefined
   readonly #onEmpty: () => void
   readonly #idle: Line[] = []
-  /** Each is handed a connection, or nothing when it may open one itself. */
+  /** Each is given a connection, or nothing if it may open one itself. */
   readonly #waiting: ((line: Line | undefined) => void)[] = []
   /** Connections that are open or being opened. */
   #count = 0
@@ -158,7 +158,7 @@ class SmtpPool {
     }
     const isUsed = line.messages > 0
     const result = await this.#transmit(line, mail, attempt)
-    // The server had closed a connection that we kept: nothing was lost with it, and another will do.
+    // The server had closed an idle connection: nothing was lost with it, and another is used.
     const wasGone = isUsed && result.kind === 'failed' && !attempt.isAsked && !line.isOpen && !attempt.isOver
     return wasGone ? this.#sendOnce(mail, attempt) : result
   }
@@ -168,14 +168,14 @@ class SmtpPool {
     const envelope = { from: mail.from, to: [...mail.recipients], size: mail.raw.length }
     return new Promise((resolve) => {
       const content = contentOf(mail, attempt, line, (result) => {
-        // Only by leaving can a server that waits for content be kept from it.
+        // Disconnecting is the only way not to send content to a server that waits for it.
         this.#drop(line)
         resolve(result)
       })
       line.connection.send(envelope, content, (error, info) => {
         line.messages += 1
         const { isAsked, mayBeTaken } = attempt
-        // To a server that replies before the end of the content, whatever we said next would be more of it.
+        // A server that replies before the end of the content would take whatever comes next for content.
         if (isAsked && !mayBeTaken) this.#drop(line)
         else if (error) this.#recover(line, error)
         else this.#release(line)
@@ -308,7 +308,7 @@ function contentOf(mail: SmtpMail, attempt: Attempt, line: Line, withhold: (resu
   return content
 }
 
-/** Which recipients the server would not have. nodemailer reports them when all is over; before that, this is where they are. */
+/** Which recipients the server rejected. nodemailer reports them at the end; until then they are found here. */
 function refusalsOf(connection: SMTPConnection): readonly unknown[] {
   const { _envelope } = connection as unknown as { _envelope?: { rejectedErrors?: unknown } }
   const refusals = _envelope?.rejectedErrors

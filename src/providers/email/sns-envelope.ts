@@ -10,14 +10,14 @@ import type { Reading } from '../reading.ts'
 import { isSame } from '../signing/signing.ts'
 
 /**
- * Certificates and confirmations come only from Amazon; anything else would let a caller choose whom we trust. What
- * follows `sns` is a region: `sns.s3.amazonaws.com` is whatever the owner of a bucket of that name puts there.
+ * Certificates and confirmations come only from Amazon; anything else would let the sender choose whom we trust. What
+ * follows `sns` is a region: `sns.s3.amazonaws.com` would be a bucket of that name, with whatever its owner puts there.
  */
 const snsHost = /^sns\.[a-z]{2,8}(?:-[a-z]{2,20}){1,3}-\d{1,2}\.amazonaws\.com(\.cn)?$/
 const certificatePath = /^\/SimpleNotificationService-[0-9a-f]{1,64}\.pem$/
 /** Amazon retries for at most an hour; anything much older may be replayed by an eavesdropper. */
 const replayWindowMs = 7_200_000
-/** One a region, and a new one every year or so. */
+/** One per region, and a new one every year or so. */
 const certificatesMax = 50
 const fetchTimeoutMs = 5_000
 
@@ -63,7 +63,7 @@ export async function isOurEnvelope(call: InboundCall, { key, world }: SnsProof)
   return verify(algorithm, Buffer.from(signed), certificate.publicKey, signature)
 }
 
-/** Says yes to Amazon's question whether it may post here; whether Amazon heard it. */
+/** Confirms to Amazon that it may post here; returns whether Amazon received that. */
 export async function confirmSubscription(call: InboundCall, world: World): Promise<boolean> {
   const url = jsonOf(call).string('SubscribeURL') ?? ''
   if (!isOfSns(url)) return false
@@ -85,7 +85,7 @@ function isOfSns(address: string): boolean {
   return protocol === 'https:' && snsHost.test(host) && username === '' && password === ''
 }
 
-/** Under their addresses: Amazon never changes what one of them holds. */
+/** By address: Amazon never changes the content of one. */
 const certificates = new WeakMap<World, Map<string, X509Certificate>>()
 
 async function certificateAt(url: string, world: World): Promise<X509Certificate | undefined> {

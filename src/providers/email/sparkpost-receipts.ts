@@ -24,7 +24,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
   link_unsubscribe: 'unsubscribed',
 }
 const members = ['message_event', 'track_event', 'gen_event', 'unsubscribe_event']
-/** Bounces that may pass: a full mailbox, a server that is away, and the like. */
+/** Temporary bounces: a full mailbox, an unavailable server, and the like. */
 const softClasses: ReadonlySet<string | undefined> = new Set(['20', '21', '22', '23', '24', '70'])
 
 export const sparkpostReceipts: ReceiptReader<object> = {

@@ -18,7 +18,7 @@ import { sparkpostReceipts } from './sparkpost-receipts.ts'
 const origins = { us: 'https://api.sparkpost.com', eu: 'https://api.eu.sparkpost.com' }
 const ownMembers = ['recipients', 'content', 'metadata', 'options']
 const campaignBytesMax = 64
-/** A recipient takes no more. */
+/** The most that a recipient may have. */
 const tagsMax = 10
 
 export const sparkpost = httpProvider({
@@ -34,7 +34,7 @@ export const sparkpost = httpProvider({
       text('Region', {
         description: '`eu` for accounts in Europe.',
         choices: ['us', 'eu'],
-        // Accounts from elsewhere may say whether it is Europe.
+        // Accounts imported from elsewhere may say whether it is Europe.
         mistake: (value) => (/^(us|eu|true|false)$/.test(value) ? undefined : 'must be us or eu'),
       }),
     ),
@@ -83,7 +83,7 @@ function asked({ apiKey, region = 'us', baseUrl }: Account, path: string) {
   return {
     url: `${origin}/api/v1${path}`,
     method: 'POST',
-    // The key alone: SparkPost knows no scheme.
+    // The key alone: SparkPost uses no scheme.
     headers: { authorization: apiKey, accept: 'application/json' },
   }
 }
@@ -96,7 +96,7 @@ function bodyOf(email: AddressedEmail, pool: string | undefined): object {
   return {
     options: {
       transactional: true,
-      // Braces are what the message says, not names of values.
+      // Braces are content of the message, not variables.
       perform_substitutions: false,
       ...(isFields(settings) ? settings : {}),
       ...filled({ ip_pool: pool }),

@@ -1,4 +1,4 @@
-// The in-app feed: messages are rows of our own, and nothing leaves the house.
+// The in-app feed: messages are rows in our database, and no one else is called.
 import { flag } from '../form.ts'
 import { provider } from '../provider.ts'
 

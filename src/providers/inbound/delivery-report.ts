@@ -1,11 +1,11 @@
-// A vendor's report on one message as a receipt; one that names no status or no message is none.
+// A vendor's report on one message as a receipt; undefined if it names no status or no message.
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Receipt, ReceiptStatus } from './receipt.ts'
 
 /** Everything but the row may be missing: it is whatever the vendor wrote. */
 export interface DeliveryReport {
   readonly status: ReceiptStatus | undefined
-  /** What came back of the reference we gave, if it was ours: an account may send by other ways than us. */
+  /** The reference that was returned, if it is ours: an account may also be used by others. */
   readonly reference?: string | undefined
   readonly providerMessageId?: string | undefined
   readonly address?: string | undefined

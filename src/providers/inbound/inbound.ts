@@ -6,12 +6,12 @@ import { isSame } from '../signing/signing.ts'
 import { providerMessageIdBytesMax, storable, storableValue } from '../words.ts'
 import type { InboundCall, InboundMail, Proof, Receipt } from './receipt.ts'
 
-/** What may stand in the address as the key of a vendor that can send no header. */
+/** What may be in the address as the key, for a vendor that cannot send headers. */
 const keyParameters = ['token', 'key']
 
 /**
  * The vendor's own signature where it has one; else the integration's key, as Basic (user name or password), Bearer or a
- * parameter of the address. A call that makes the check itself fail is not believed.
+ * parameter of the address. A call that makes the check itself fail is not trusted.
  */
 export async function isBelieved(
   reader: { verify?(call: InboundCall, proof: Proof<never>): boolean | Promise<boolean> },
@@ -59,7 +59,7 @@ export function receiptsIn(provider: Provider, call: InboundCall): readonly Rece
   }
 }
 
-/** No vendor's are longer; they become part of the message's row, which must not grow with foreign input. */
+/** No vendor's are longer; they become part of the message's row, which must not grow with external input. */
 const addressBytesMax = 1_000
 const wordsBytesMax = 4_000
 
@@ -83,7 +83,7 @@ function shownRow(row: unknown, call: InboundCall): unknown {
   return text.length <= rawBytesMax ? clean : storable(text, rawBytesMax)
 }
 
-/** A vendor that calls by GET reports in the address, where our key may stand too. */
+/** A vendor that calls by GET reports in the URL, which may contain our key too. */
 function withoutKey(row: unknown, { query }: InboundCall): unknown {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return row
   const given = Object.entries(row).filter(

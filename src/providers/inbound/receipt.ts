@@ -2,7 +2,7 @@
 import type { World } from '../../world/world.ts'
 
 /**
- * `bounced` is for good, a bounce that may pass is `deferred`; `rejected` was never sent on; `failed` is anything else that
+ * `bounced` is final, a temporary bounce is `deferred`; `rejected` was never sent on; `failed` is anything else that
  * did not arrive. `unsubscribed` wants nothing more.
  */
 export const receiptStatuses = [
@@ -23,18 +23,18 @@ export type ReceiptStatus = (typeof receiptStatuses)[number]
 /** What happened to one message. One of the ids must be present, or it matches no message. */
 export interface Receipt {
   readonly status: ReceiptStatus
-  /** Ours, where the vendor gives it back. */
+  /** Ours, if the vendor returns it. */
   readonly messageId?: string
   /** As returned by sending. */
   readonly providerMessageId?: string
-  /** Whom it went to, in the vendor's words: an e-mail may have several recipients. */
+  /** The recipient, in the vendor's words: an e-mail may have several recipients. */
   readonly address?: string
   readonly at?: Date
   /** The vendor's words, without secrets. */
   readonly words?: string
   /** Push: the device is gone. */
   readonly deadToken?: true
-  /** The report itself, for whoever looks closer. */
+  /** The report itself, for debugging. */
   readonly row: unknown
 }
 
@@ -44,7 +44,7 @@ export interface InboundCall {
   /** The whole address, as the vendor called it. */
   readonly url: string
   readonly query: URLSearchParams
-  /** Under names in small letters. */
+  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
@@ -58,7 +58,7 @@ export interface Proof<Account> {
 }
 
 interface InboundReader<Account> {
-  /** How a call proves that it is the vendor's, and how it is set up there: a sentence or two for docs/providers.md. */
+  /** How a call is authenticated, and how that is set up at the vendor: a sentence or two for docs/providers.md. */
   readonly setUp: string
   /** The vendor's own signature. Left out where it does not sign its requests: then the call must carry the integration's key. */
   verify?(call: InboundCall, proof: Proof<Account>): boolean | Promise<boolean>
@@ -77,7 +77,7 @@ export interface SignedWord {
 export interface ReceiptReader<Account> extends InboundReader<Account> {
   /** Of a call that was verified. What cannot be read is left out; a call that holds no report is an empty list. */
   read(call: InboundCall): readonly Receipt[]
-  /** What the vendor wants to read before it believes that we have heard it. */
+  /** The response by which the vendor knows that we received it. */
   readonly reply?: string
   /**
    * For a vendor that first checks whether we respond: what to return, as text. Called before `verify`, so it must
@@ -104,14 +104,14 @@ export interface ReplyReader<Account> extends InboundReader<Account> {
   read(call: InboundCall): InboundMail | undefined | Promise<InboundMail | undefined>
 }
 
-/** For a vendor that must be asked. */
+/** For a vendor that has to be polled. */
 export interface Polling<Account> {
-  /** How long after sending the first question makes sense, and how long an answer can still be had. */
+  /** How long after sending the first query makes sense, and for how long results are available. */
   readonly firstAfterMs: number
   readonly againAfterMs: number
   readonly givesUpAfterMs: number
-  /** Ids in one question. */
+  /** Ids per query. */
   readonly max: number
-  /** What is known by now; ids that are not known yet are omitted. Undefined: no one could be asked. */
+  /** What is known by now; ids that are not known yet are omitted. Undefined: the vendor could not be reached. */
   ask(world: World, providerMessageIds: readonly string[], account: Account): Promise<readonly Receipt[] | undefined>
 }

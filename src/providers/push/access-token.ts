@@ -18,13 +18,13 @@ export interface AccessToken {
 interface HeldAccount {
   readonly account: ServiceAccount
   token: AccessToken | undefined
-  /** Those who need a token while one is asked for wait for the same answer. */
+  /** Those who need a token while one is being requested wait for the same answer. */
   asking: Promise<AccessToken | Outcome> | undefined
 }
 
-/** Long enough for the slowest send that still holds the old one. */
+/** Long enough for the slowest send that still uses the old one. */
 const renewBeforeMs = 300_000
-/** What Google says when it does not say otherwise. */
+/** Google's default. */
 const lifetimeSeconds = 3_600
 /** Leaves the send that waits for it the ten seconds that Firebase asks for. */
 const askTimeoutMs = 8_000
@@ -38,7 +38,7 @@ export function heldAccount(world: World, file: string): HeldAccount | { readonl
   })
 }
 
-/** A token that is good for this send, or why there is none; then certainly nothing was sent. */
+/** A token that is valid for this send, or why there is none; then certainly nothing was sent. */
 export async function accessTokenOf(world: World, held: HeldAccount): Promise<AccessToken | Outcome> {
   const { token } = held
   const leftMs = (token?.endsAt.getTime() ?? 0) - world.now().getTime()
@@ -47,7 +47,7 @@ export async function accessTokenOf(world: World, held: HeldAccount): Promise<Ac
     held.asking = undefined
   })
   const granted = await held.asking
-  // Google's trouble is none of ours while the old one lasts.
+  // A failure at Google does not matter while the old one is valid.
   return 'kind' in granted && token !== undefined && leftMs > 0 && granted.kind === 'busy' ? token : granted
 }
 

@@ -1,4 +1,4 @@
-// A push message as Apple takes it, whether the caller's settings are written as its wire has them or as node libraries do.
+// A push message as Apple takes it, whether the caller's settings use the names of its protocol or of Node libraries.
 // https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused } from '../../domain/delivery/outcome.ts'
@@ -8,11 +8,11 @@ import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { kebabCase } from './letter-case.ts'
 import { filled, pushSettings } from './push-message.ts'
 
-/** What Apple takes in a payload; calls may have a little more. */
+/** What Apple accepts in a payload; calls may have a little more. */
 const payloadBytesMax = 4_096
 const callPayloadBytesMax = 5_120
 
-/** Settings that are part of the visible text, under their names on the wire. */
+/** Settings that are part of the visible text, by their names in the protocol. */
 const alertMembers: ReadonlySet<string> = new Set([
   'title',
   'subtitle',
@@ -28,7 +28,7 @@ const alertMembers: ReadonlySet<string> = new Set([
   'launch-image',
 ])
 const headerSettings = ['topic', 'expiry', 'priority', 'pushType', 'collapseId']
-/** The id is ours, and the rest are for the device's owner to say elsewhere. */
+/** The id is ours, and the rest is decided elsewhere. */
 const ownSettings = ['id', 'notificationIdentifiers', 'alert', 'aps', 'payload', ...headerSettings]
 
 export interface ApnsMessage {
@@ -90,18 +90,18 @@ function headersOf({ id, customData = {} }: PushMessage, aps: Fields, topic: str
     'apns-priority': textOr(priority, type === 'background' ? '5' : '10'),
     ...(isTimestamp(expiry) ? { 'apns-expiration': String(expiry) } : {}),
     'apns-id': id,
-    // A repeat takes the place of what the device shows already.
+    // A repeat replaces what the device already shows.
     ...(type === 'alert' || collapseId !== undefined ? { 'apns-collapse-id': textOr(collapseId, id) } : {}),
   }
 }
 
-/** Seconds of the Unix clock; 0 is for now or never. */
+/** Unix time in seconds; 0 means now or never. */
 const isTimestamp = (value: unknown): boolean => /^\d{1,12}$/.test(String(value))
 
 const textOr = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise
 
-/** Apple writes flags as 1. */
+/** Apple encodes flags as 1. */
 const asFlag = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
 
 const kebabCased = (values: Fields): Fields =>

@@ -8,7 +8,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { renewalMsMin } from './apns-token.ts'
 
-/** BadDeviceToken is what a token of the other environment is called too; who prunes is on guard against many at once. */
+/** BadDeviceToken is also reported for a token of the other environment; pruning is careful when there are many at once. */
 const deadReasons: ReadonlySet<string> = new Set([
   'Unregistered',
   'ExpiredToken',
@@ -38,7 +38,7 @@ const accountReasons: ReadonlySet<string> = new Set([
   'UnrelatedKeyIdInToken',
   'BadEnvironmentKeyIdInToken',
 ])
-/** The connection's end, or Apple's own trouble: certainly not sent. */
+/** The connection ended, or Apple has a problem: certainly not sent. */
 const passingReasons: ReadonlySet<string> = new Set([
   'IdleTimeout',
   'TooManyRequests',
@@ -55,7 +55,7 @@ export function apnsOutcome(answer: ProviderAnswer, message: PushMessage): Outco
   const reason = answer.string('reason') ?? ''
   if (deadReasons.has(reason) || answer.status === 410) return refused('dead-token', words)
   if (reason === 'DeviceTokenNotForTopic') {
-    // A topic of the caller's own may be the one that is wrong, and the device alive.
+    // The caller's own topic may be what is wrong, and the device valid.
     return refused(message.customData?.['topic'] === undefined ? 'dead-token' : 'bad-recipient', words)
   }
   if (contentReasons.has(reason) || answer.status === 413) return refused('bad-content', words)

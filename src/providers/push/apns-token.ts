@@ -1,4 +1,4 @@
-// Apple's provider tokens: one a key, shared by all that send with it, since Apple punishes whoever makes too many.
+// Apple's provider tokens: one per key, shared by all sends with it, since Apple rejects senders that create too many.
 // https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
 import type { World } from '../../world/world.ts'
 import { es256Token, p256KeyOf } from './ec-key.ts'

@@ -1,4 +1,4 @@
-// Apple Push Notification service: one device a request, many requests at once by one HTTP/2 connection.
+// Apple Push Notification service: one device per request, many requests at once over one HTTP/2 connection.
 // https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused } from '../../domain/delivery/outcome.ts'
@@ -19,11 +19,11 @@ import { apnsTokenOf } from './apns-token.ts'
 import { p256KeyOf } from './ec-key.ts'
 
 const hosts = { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' }
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
-/** A repeat that has less time left is not begun. */
+/** A repeat that has less time left is not started. */
 const sendMsMin = 1_000
-/** No device has it: Apple calls it bad once it has taken our key and our topic. */
+/** No device has it: Apple rejects it only after accepting our key and our topic. */
 const nobodysToken = '0'.repeat(64)
 
 const noKey = 'credentials.secretKey must be an Apple key in PEM (an EC key on P-256)'
@@ -114,7 +114,7 @@ interface Account extends ApnsKey {
 const deviceAddress = ({ secure }: Account, device: string): string =>
   `${secure === true ? hosts.production : hosts.sandbox}/3/device/${encodeURIComponent(device)}`
 
-/** Once more with a new token, where Apple calls ours expired: by then it is certain that nothing was sent. */
+/** Once more with a new token, if Apple says that ours expired: then it is certain that nothing was sent. */
 async function postedOnce(world: World, request: OutboundRequest, account: Account): Promise<ProviderAnswer | Outcome> {
   const endsAtMs = world.now().getTime() + sendTimeoutMs
   const token = apnsTokenOf(world, account)

@@ -1,4 +1,4 @@
-// IO, the app of Italy's public services: whether the citizen may be written to, then the message.
+// IO, the app of Italy's public services: whether the citizen accepts messages, then the message.
 // https://docs.pagopa.it/io-guida-tecnica/
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -17,21 +17,21 @@ import { answered } from './answered.ts'
 import { filled, pushSettings } from './push-message.ts'
 
 const addresses: readonly string[] = ['https://api.io.pagopa.it/api/v1', 'https://api.io.italia.it/api/v1']
-/** What IO takes, in characters. */
+/** What IO accepts, in characters. */
 const subjectLength = { min: 10, max: 120 }
 const markdownLength = { min: 80, max: 10_000 }
 const profileTimeoutMs = 8_000
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
-/** A message that has less time left is not begun. */
+/** A message that has less time left is not started. */
 const sendMsMin = 1_000
-/** The pause for IO if it states none. */
+/** The pause if IO states none. */
 const quotaWaitMs = 30_000
 /** IO's own test citizen. */
 const testCitizen = 'AAAAAA00A00A000A'
 const fiscalCode = /^[A-Z]{6}[\dLMNP-V]{2}[A-Z][\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]$/
 const recipientMembers = ['fiscal_code', 'default_addresses']
-/** Settings that stand beside the content; all others are part of it. */
+/** Settings beside the content; all others are part of it. */
 const outerSettings: ReadonlySet<string> = new Set(['time_to_live', 'feature_level_type'])
 
 export const appio = provider({
@@ -134,7 +134,7 @@ function jsonRequest(url: string, apiKey: string, body: object): OutboundRequest
   }
 }
 
-/** Why the citizen is not written to; whatever it is, nothing was sent. */
+/** Why no message is sent to the citizen. */
 async function refusalOfProfile(
   world: World,
   base: string,
@@ -169,7 +169,7 @@ function troubleOf(answer: ProviderAnswer): Outcome {
   return outcomeOfStatus(answer, words)
 }
 
-/** A key that a trigger names is none of the account's secrets, which are struck out anyway. */
+/** A key in a trigger is not one of the account's secrets, which are redacted anyway. */
 function withoutKey(outcome: Outcome, apiKey: string): Outcome {
   if (outcome.detail === undefined) return outcome
   return { ...outcome, detail: outcome.detail.replaceAll(apiKey, '[redacted]') }

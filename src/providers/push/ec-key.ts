@@ -6,7 +6,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 /** The key in a PEM, or nothing if it has none on P-256. */
 export function p256KeyOf(pem: string): KeyObject | undefined {
   try {
-    // Copied through an environment variable, a file often holds `\n` where a line should break.
+    // After an environment variable, a file often contains `\n` instead of line breaks.
     const key = createPrivateKey(pem.replaceAll('\\n', '\n'))
     return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined
   } catch {

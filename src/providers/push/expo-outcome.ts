@@ -1,4 +1,4 @@
-// What Expo's answers mean: a ticket a message, or an error for the whole request.
+// What Expo's answers mean: one ticket per message, or an error for the whole request.
 // https://docs.expo.dev/push-notifications/sending-notifications/#errors
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -11,7 +11,7 @@ import { readingOf } from '../reading.ts'
 
 export const expoWords = (answer: ProviderAnswer): string => wordsOf('Expo', answer, 'errors.0.message')
 
-/** One a message, in their order. */
+/** One per message, in their order. */
 export function expoOutcomes(answer: ProviderAnswer, count: number): Outcome[] {
   if (answer.status !== 200 || answer.list('errors').length > 0) return Array(count).fill(troubleOf(answer))
   const tickets = answer.items('data')
@@ -28,7 +28,7 @@ function outcomeOfTicket(ticket: Reading): Outcome {
   return outcomeOfError(ticket)
 }
 
-/** The same codes stand in tickets and in receipts. */
+/** Tickets and receipts use the same codes. */
 function outcomeOfError(ticket: Reading): Outcome {
   const code = ticket.string('details.error')
   const words = errorWords(ticket)

@@ -8,7 +8,7 @@ import { readingOf } from '../reading.ts'
 import { errorWords } from './expo-outcome.ts'
 
 const minuteMs = 60_000
-/** What Expo answers to in one request. */
+/** The most that Expo answers in one request. */
 const idsMax = 1_000
 const askTimeoutMs = 15_000
 
@@ -19,7 +19,7 @@ export function expoReceipts<Account>(
   return {
     firstAfterMs: 15 * minuteMs,
     againAfterMs: 30 * minuteMs,
-    // Expo forgets them then.
+    // Expo deletes them after that.
     givesUpAfterMs: 24 * 60 * minuteMs,
     max: idsMax,
     async ask(world, ids, account) {

@@ -1,4 +1,4 @@
-// Expo's push service: up to a hundred messages a request, and receipts that must be asked for.
+// Expo's push service: up to a hundred messages per request, and receipts that must be polled.
 // https://docs.expo.dev/push-notifications/sending-notifications/
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, refused, unsure } from '../../domain/delivery/outcome.ts'
@@ -20,11 +20,11 @@ import { expoReceipts } from './expo-receipts.ts'
 import { filled, mistakeOfPush, pushSettings } from './push-message.ts'
 
 const api = 'https://exp.host/--/api/v2/push'
-/** What Expo takes in one request. */
+/** The most that Expo accepts in one request. */
 const messagesMax = 100
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
-/** A request that has less time left is not begun. */
+/** A request that has less time left is not started. */
 const sendMsMin = 1_000
 const recipientMembers = ['to']
 /** No message has it, so asking for its receipt shows no more than whether we may ask. */
@@ -104,7 +104,7 @@ function mistakeOf(message: PushMessage): Outcome | undefined {
   return mistakeOfPush(message)
 }
 
-/** All in one request; and once more, each project's for itself, where the devices turn out to be of several. */
+/** All in one request; and again, separately for each project, if the devices turn out to belong to several. */
 async function sentTogether(world: World, messages: readonly PushMessage[], account: Account): Promise<Outcome[]> {
   const endsAtMs = world.now().getTime() + sendTimeoutMs
   const first = await postedTogether(world, messages, account, endsAtMs)
@@ -138,7 +138,7 @@ async function postedTogether(
   return answered(world, sendRequest(messages, account), { timeoutMs, account })
 }
 
-/** Always a list with lists of devices: Expo then answers a list too. */
+/** Always a list with lists of devices: then Expo answers with a list too. */
 function sendRequest(messages: readonly PushMessage[], account: Account): OutboundRequest {
   return jsonRequest(`${api}/send`, account, messages.map(messageOf))
 }

@@ -1,4 +1,4 @@
-// A push message as Firebase takes it, whether the caller's settings are written as its wire has them or as its libraries do.
+// A push message as Firebase takes it, whether the caller's settings use the names of its protocol or of its libraries.
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused } from '../../domain/delivery/outcome.ts'
@@ -21,12 +21,12 @@ const settings: ReadonlySet<string> = new Set([
   'deviceTokens',
   'integrationIdentifier',
 ])
-/** Firebase refuses a message that has them among its data. */
+/** Firebase rejects a message that has them in its data. */
 const reservedKey = /^(from|message_type|google\..*|gcm\..*)$/
 
 /**
  * Settings of the type `data` make a message the app itself shows: all of the payload, as texts, and no notification.
- * Otherwise the payload stays here, and `data` holds what the settings name.
+ * Otherwise the payload is not sent, and `data` contains what the settings name.
  */
 export function fcmMessage(message: PushMessage): { readonly message: Fields } | Outcome {
   const given = message.customData ?? {}
@@ -72,7 +72,7 @@ function androidOf(given: Fields): Fields {
   const { ttl, data, notification, ...rest } = given
   return {
     ...snakeCased(rest),
-    // Firebase's libraries count milliseconds, its wire reads a duration.
+    // Firebase's libraries use milliseconds, its protocol a duration.
     ...(ttl === undefined ? {} : { ttl: typeof ttl === 'number' ? seconds(ttl) : ttl }),
     ...(isFields(data) ? { data: texts(data) } : {}),
     ...(isFields(notification) ? { notification: androidNotificationOf(notification) } : {}),

@@ -23,7 +23,7 @@ export function fcmOutcome(answer: ProviderAnswer): Outcome {
   const code = fcmCode(answer)
   const words = `${wordsOf('Firebase', answer, 'error.message')}${code === undefined ? '' : ` (${code})`}`
   if (code === 'UNREGISTERED') return refused('dead-token', words)
-  // Of another project: right for that one. With a wrong account every token looks so, hence none is called dead.
+  // A token of another project, valid there. With a wrong account every token looks like this, so none is removed.
   if (code === 'SENDER_ID_MISMATCH') return refused('bad-recipient', words)
   if (code === 'THIRD_PARTY_AUTH_ERROR' || code === 'APNS_AUTH_ERROR') return misconfigured(words)
   if (code === 'QUOTA_EXCEEDED' || status === 429) return busy(words, retryAfterMsOf(answer) ?? quotaWaitMs)
@@ -51,7 +51,7 @@ function detailIndex(answer: ProviderAnswer, type: string): number | undefined {
   return index < 0 ? undefined : index
 }
 
-/** A token that is none, as against a message that is not well-formed. */
+/** An invalid token, as opposed to a malformed message. */
 function isAboutToken(answer: ProviderAnswer): boolean {
   const badRequest = detailIndex(answer, badRequestType)
   if (badRequest === undefined) {

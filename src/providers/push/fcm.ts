@@ -20,9 +20,9 @@ import type { ServiceAccount } from './service-account.ts'
 import { askAccessToken, readServiceAccount } from './service-account.ts'
 
 const contentType = 'application/json; charset=utf-8'
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
-/** A send that has less time left is not begun. */
+/** A send that has less time left is not started. */
 const sendMsMin = 1_000
 const recipientMembers = ['message.token', 'message.fid', 'message.topic', 'message.condition']
 

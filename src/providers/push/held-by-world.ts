@@ -22,7 +22,7 @@ export function heldByWorld<Value extends object>(): <Mistake extends { readonly
     worlds.set(origin, held)
     const known = held.get(key)
     if (known !== undefined) {
-      // Last in line again: the first is the one that was not used for longest.
+      // Last again: the first is the least recently used.
       held.set(key, known)
       return known
     }

@@ -43,7 +43,7 @@ const ownMembers = [
   'idempotency_key',
   'external_id',
 ]
-/** Settings by the names that all push vendors share, which OneSignal calls otherwise. */
+/** Settings by the names that all push vendors share, which OneSignal names differently. */
 const sharedSettings = ['subtitle', 'sound', 'mutableContent', 'channelId', 'icon', 'categoryId', 'badge']
 
 interface Item {
@@ -140,7 +140,7 @@ function keyOf(ids: readonly string[]): string {
   const [only, ...others] = ids
   if (only !== undefined && others.length === 0 && isUuid(only)) return only
   const hash = createHash('sha256').update(ids.toSorted().join(' ')).digest()
-  // A UUID of version 8 holds whatever its maker likes, but for the six bits that say so.
+  // A UUID of version 8 holds arbitrary bits, except for the six that mark it as one.
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6)
   hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8)
   return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
@@ -151,7 +151,7 @@ function contentOf(message: PushMessage): Fields {
   const { subtitle, sound, mutableContent, channelId, icon, categoryId, badge } = customData
   const own = filled({
     headings: inEnglish(title),
-    // English must be there; a title alone is then all it says.
+    // English is required; if there is only a title, that is the content.
     contents: inEnglish(content === '' ? title : content),
     subtitle: typeof subtitle === 'string' ? inEnglish(subtitle) : subtitle,
     data: payload,
@@ -179,7 +179,7 @@ function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
     const lists = ['invalid_player_ids', 'invalid_subscription_ids'].flatMap((name) => answer.list(`errors.${name}`))
     if (lists.includes(target)) return refused('dead-token', 'OneSignal does not know this subscription')
     const people = [answer.list('errors.invalid_aliases.external_id'), answer.list('errors.invalid_external_user_ids')]
-    // An id of the app's own, which OneSignal may know tomorrow: nothing that is gone for good.
+    // The app's own id, which OneSignal may know tomorrow: not permanently gone.
     if (people.flat().includes(target)) return refused('bad-recipient', 'OneSignal does not know this external id')
     const id = answer.id('id')
     if (id !== undefined) return sent(id)

@@ -6,10 +6,10 @@ import type { Fields } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { settingsOf } from '../settings.ts'
 
-/** Which devices and which account: never the vendor's to know, and never the settings' to say. */
+/** Devices and account: the vendor need not know them, and settings may not choose them. */
 const ownSettings = ['deviceTokens', 'integrationIdentifier']
 
-/** An Outcome when it cannot be sent as it is: no device to go to, nothing to say. */
+/** An Outcome if it cannot be sent as it is: no device, or no content. */
 export function mistakeOfPush({ target, title, content }: PushMessage): Outcome | undefined {
   if (target === '') return refused('bad-recipient', 'The device token is empty')
   return title === '' && content === '' ? refused('bad-content', 'The message has no content') : undefined
@@ -27,7 +27,7 @@ export function contentKey({ title, content, payload, customData, passthrough }:
   return createHash('sha256').update(all).digest('base64url')
 }
 
-/** Every value as a text, which is all that Google takes. */
+/** Every value as text, which is all that Google accepts. */
 export function texts(values: Fields): Record<string, string> {
   const written = Object.entries(values).flatMap(([name, value]): [string, string][] => {
     if (value === undefined) return []
@@ -36,7 +36,7 @@ export function texts(values: Fields): Record<string, string> {
   return Object.fromEntries(written)
 }
 
-/** Members that have something in them: vendors differ on whether an empty one may be there. */
+/** Fields with content: vendors differ on whether an empty one is allowed. */
 export function filled(members: Fields): Fields {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== '' && !isEmptyObject(value)),

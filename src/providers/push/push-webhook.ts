@@ -1,4 +1,4 @@
-// Push by webhook: the message goes as signed JSON to an address of the customer's own, which reaches the device.
+// Push by webhook: the message goes as signed JSON to an address of the customer, which reaches the device.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
 import type { PushMessage } from '../../domain/messages/outbound-message.ts'
@@ -46,7 +46,7 @@ export const pushWebhook = httpProvider({
 
 function trouble(answer: ProviderAnswer): Outcome {
   const words = wordsOf('The webhook', answer, 'message', 'error')
-  // The address is wrong, or takes no POST: another integration may do better.
+  // The address is wrong, or accepts no POST: another integration may work.
   if (answer.status === 404 || answer.status === 405) return misconfigured(words)
   return outcomeOfStatus(answer, words)
 }

@@ -1,4 +1,4 @@
-// Pusher Beams' webhooks: to whom it could hand a message, who got it, who opened it.
+// Pusher Beams' webhooks: who could be sent a message, who received it, who opened it.
 // https://pusher.com/docs/beams/reference/webhooks
 import { carriesKey } from '../inbound/inbound.ts'
 import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'

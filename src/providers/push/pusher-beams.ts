@@ -14,11 +14,11 @@ import { wordsOf } from '../provider-answer.ts'
 import { contentKey, filled, mistakeOfPush, pushSettings, texts } from './push-message.ts'
 import { beamsReceipts } from './pusher-beams-receipts.ts'
 
-/** What Beams takes in one request. */
+/** The most that Beams accepts in one request. */
 const usersMax = 1_000
 const userIdLengthMax = 164
 const recipientMembers = ['users', 'interests']
-/** The parts of a request that are each a platform's own. */
+/** The platform-specific parts of a request. */
 const platforms = ['apns', 'fcm', 'web'] as const
 
 interface Item {

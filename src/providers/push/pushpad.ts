@@ -14,9 +14,9 @@ import { snakeCase } from './letter-case.ts'
 import { contentKey, filled, mistakeOfPush, pushSettings } from './push-message.ts'
 
 const api = 'https://pushpad.xyz/api/v1'
-/** Pushpad names no limit; this many are safe, and more would win little. */
+/** Pushpad names no limit; this many are safe, and more would gain little. */
 const usersMax = 100
-/** The pause for Pushpad if it states none. */
+/** The pause if Pushpad states none. */
 const quotaWaitMs = 60_000
 const recipientMembers = ['uids', 'tags']
 
@@ -76,7 +76,7 @@ interface Account {
   readonly applicationId: string
 }
 
-/** It stands between quotes in a header. */
+/** It is quoted in a header. */
 function ofTokenText(value: string): string | undefined {
   return value.includes('"') ? 'must not contain quotes' : ofVisibleAscii(value)
 }
@@ -93,7 +93,7 @@ function itemOf(message: PushMessage): Item | Outcome {
   if (mistake !== undefined) return mistake
   const { target, title, content, payload } = message
   const own = filled({
-    // The body must be there; a title alone is then all it says.
+    // The body is required; if there is only a title, that is the body.
     body: content === '' ? title : content,
     title: content === '' ? '' : title,
     custom_data: Object.keys(payload).length === 0 ? '' : JSON.stringify(payload),

@@ -16,7 +16,7 @@ export interface ServiceAccount {
 /** The key file contains an endpoint; its author could point us anywhere, so it is never used. */
 export const tokenEndpoint = 'https://oauth2.googleapis.com/token'
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging'
-/** Google takes no more than an hour. */
+/** Google accepts no more than an hour. */
 const assertionSeconds = 3600
 
 /** The account, or what is wrong with the file; the file's own text is never part of that. */
@@ -66,7 +66,7 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
 
 function privateKeyOf(pem: string): KeyObject | undefined {
   try {
-    // Copied through an environment variable, a file often holds `\n` where a line should break.
+    // After an environment variable, a file often contains `\n` instead of line breaks.
     return createPrivateKey(pem.replaceAll('\\n', '\n'))
   } catch {
     return undefined

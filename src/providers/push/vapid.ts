@@ -1,4 +1,4 @@
-// VAPID: how a push service knows who sends, by a token that is signed for its origin.
+// VAPID: how a push service identifies the sender, by a token that is signed for its origin.
 // https://www.rfc-editor.org/rfc/rfc8292
 import type { KeyObject } from 'node:crypto'
 import { createECDH, createPrivateKey } from 'node:crypto'

@@ -7,7 +7,7 @@ const saltBytes = 16
 const publicKeyBytes = 65
 const authBytes = 16
 const tagBytes = 16
-/** Push services need take no more than this in a body. */
+/** Push services need not accept more than this in a body. */
 const bodyBytesMax = 4_096
 /** Salt, record size, length of the key, key: all that comes before the record. */
 const headerBytes = saltBytes + 4 + 1 + publicKeyBytes
@@ -27,7 +27,7 @@ export function browserKeysOf(p256dh: string, auth: string): BrowserKeys | undef
   return fits ? keys : undefined
 }
 
-/** The pair and the salt are new for each message; they are given for known answers only. Throws when the key is no point of the curve. */
+/** The pair and the salt are new for each message; tests pass known ones. Throws if the key is not a point on the curve. */
 export function encrypted(
   plain: Buffer,
   { p256dh, auth }: BrowserKeys,

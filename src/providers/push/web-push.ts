@@ -1,4 +1,4 @@
-// Web push to browsers, by whichever push service each of them subscribed at: encrypted, and signed for with VAPID.
+// Web push to browsers, through whichever push service each of them uses: encrypted, and signed with VAPID.
 // https://www.rfc-editor.org/rfc/rfc8030
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, ofRecipient, refused, sent } from '../../domain/delivery/outcome.ts'
@@ -19,9 +19,9 @@ import { mistakeOfPair, vapidHeader, vapidKeyOf } from './vapid.ts'
 import type { BrowserKeys } from './web-push-encryption.ts'
 import { browserKeysOf, encrypted, plainBytesMax } from './web-push-encryption.ts'
 
-/** How long a push service keeps a message for a browser that is away; the large ones keep none longer. */
+/** How long a push service keeps a message for a browser that is away; the large ones do not keep them longer. */
 const defaultTtlSeconds = 28 * 86_400
-/** One push service that asks for more is one of many. */
+/** A push service that asks for more is one of many. */
 const waitMsMax = 60_000
 const urgencies: readonly unknown[] = ['very-low', 'low', 'normal', 'high']
 /** Settings that the push service reads; all others are for the page's service worker. */
@@ -116,7 +116,7 @@ function requestOf(message: PushMessage, endpoint: URL): OutboundRequest {
       'content-type': 'application/json',
       ttl: isTtl ? String(ttl) : String(defaultTtlSeconds),
       ...(urgencies.includes(urgency) ? { urgency: String(urgency) } : {}),
-      // A later message of the same topic takes the place of one that still waits.
+      // A later message of the same topic replaces one that is still waiting.
       ...(typeof topic === 'string' && /^[\w-]{1,32}$/.test(topic) ? { topic } : {}),
     },
     body: JSON.stringify(contentOf(message)),
@@ -164,7 +164,7 @@ async function posted(world: World, request: OutboundRequest, account: object): 
     return answerOf(await world.fetch(request, options), world.now())
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
-    // The address is the subscriber's own: one that is never called says nothing of our account.
+    // The address is the subscriber's own: one that may not be called says nothing about our account.
     return error.kind === 'refused-address' ? refused('bad-recipient', error.message) : outcomeOfFailure(error)
   }
 }
@@ -174,12 +174,12 @@ function outcomeOf(answer: ProviderAnswer, { id }: PushMessage): Outcome {
   if (status >= 200 && status < 300) return sent(answer.headers.get('location') || id)
   const words = wordsOf('The push service', answer, 'message', 'reason', 'error')
   if (status === 404 || status === 410) return refused('dead-token', words)
-  // A subscription that was made with another key pair: right for that one.
+  // A subscription that was created with another key pair, and valid for that one.
   if (answer.string('reason') === 'VapidPkHashMismatch') return refused('bad-recipient', words)
   if (status === 400 || status === 413) return refused('bad-content', words)
   // Only the address of the subscription can lead elsewhere.
   if (status >= 300 && status < 400) return refused('bad-recipient', words)
-  // How Microsoft's says that one browser gets too many.
+  // How Microsoft's service says that one browser gets too many.
   if (status === 406) return bounded(busy(words, retryAfterMsOf(answer)))
   return bounded(outcomeOfStatus(answer, words))
 }

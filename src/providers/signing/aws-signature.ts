@@ -1,4 +1,4 @@
-// AWS Signature Version 4: how a request to Amazon proves whose it is.
+// AWS Signature Version 4: how a request to Amazon is authenticated.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 import { createHash } from 'node:crypto'
 import type { OutboundRequest } from '../../world/world.ts'
@@ -9,7 +9,7 @@ export interface AwsAccount {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of credentials that were lent for a while. */
+  /** Of temporary credentials. */
   readonly sessionToken?: string | undefined
 }
 
@@ -67,7 +67,7 @@ function canonicalQuery(url: URL): string {
     .join('&')
 }
 
-/** By code units: a locale would order them otherwise than Amazon does. */
+/** By code units: a locale would order them differently from Amazon. */
 const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** RFC 3986: all but letters, digits, `-`, `.`, `_` and `~`. */

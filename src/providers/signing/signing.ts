@@ -1,4 +1,4 @@
-// How requests prove who sends them, and how calls from outside are believed.
+// How our requests are authenticated, and how incoming calls are verified.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 type HmacAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'

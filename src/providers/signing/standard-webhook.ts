@@ -3,9 +3,9 @@
 import type { InboundCall } from '../inbound/receipt.ts'
 import { hmac, isRecent, isSame } from './signing.ts'
 
-/** Whose names the headers have. */
+/** Which prefix the headers have. */
 const prefixes = ['svix', 'webhook'] as const
-/** A vendor that changes its key signs with the old and the new one for a while; more are no vendor's. */
+/** A vendor that changes its key signs with the old and the new one for a while; no vendor uses more. */
 const signaturesMax = 10
 
 /** Whether the vendor signed it, with this key (`whsec_…`), a short while ago. */

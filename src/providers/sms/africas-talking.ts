@@ -68,7 +68,7 @@ export const africasTalking = httpProvider({
           to: internationalOf(message.to),
           message: message.content,
           from: senderOf(message, account),
-          // Names of the newer call for the same.
+          // The same in the newer API.
           phoneNumbers: undefined,
           senderId: undefined,
         },

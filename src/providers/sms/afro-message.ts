@@ -44,7 +44,7 @@ export const afroMessage = httpProvider({
   request(message, { apiKey, from, senderName, webhookUrl }) {
     const mistake = mistakeOfSms(message)
     if (mistake !== undefined) return mistake
-    // By POST, which it takes as well: a text in Amharic would make an address of many kilobytes.
+    // By POST, which is also accepted: a text in Amharic would make a URL of many kilobytes.
     return {
       url: 'https://api.afromessage.com/api/send',
       method: 'POST',

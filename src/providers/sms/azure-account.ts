@@ -10,7 +10,7 @@ export interface AzureAccount {
   readonly key: Buffer
 }
 
-/** `contoso.communication.azure.com`, one of a geography, or one of the clouds of governments: the key goes nowhere else. */
+/** `contoso.communication.azure.com`, one of a geography, or one of the government clouds: the key goes nowhere else. */
 const resourceHost = /^(?:[a-z0-9-]{1,63}\.){1,3}communication\.azure\.(?:com|us|cn)$/
 
 /** The resource and its key, or what is wrong with the text; the text itself is never part of that. */

@@ -24,7 +24,7 @@ export function azureOutcomes(answer: ProviderAnswer, messages: readonly SmsMess
   })
 }
 
-/** One message, one row: whose it is needs no look. */
+/** With one message and one row, there is nothing to match. */
 export function azureOutcome(answer: ProviderAnswer): Outcome {
   if (answer.status !== 202) return ofWhole(answer)
   const [row] = answer.items('value')
@@ -47,7 +47,7 @@ function ofRow(row: Reading, answer: ProviderAnswer): Outcome {
   if (isRepeat || row.flag('successful') !== false || status === undefined) return unsure(words)
   if (busyStatuses.has(status)) return busy(words, retryAfterMsOf(answer))
   if (status === 401 || status === 403) return misconfigured(words)
-  // What is wrong with one recipient alone is the number.
+  // If only one recipient fails, its number is wrong.
   if (status === 400) return refused('bad-recipient', words)
   return status >= 400 && status < 500 ? refused('other', words) : unsure(words)
 }

@@ -18,12 +18,12 @@ import { azureSigned, readConnectionString } from './azure-account.ts'
 import { azureOutcome, azureOutcomes } from './azure-outcome.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 
-/** Azure takes no more of one text. */
+/** The longest text that Azure accepts. */
 const recipientsMax = 100
 const reportType = 'Microsoft.Communication.SMSDeliveryReportReceived'
 const greetingType = 'Microsoft.EventGrid.SubscriptionValidationEvent'
 
-/** Whatever else Azure calls a status is one of the ways not to arrive. */
+/** Any other status of Azure's means that it did not arrive. */
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([['delivered', 'delivered']])
 
 interface BatchItem {
@@ -126,7 +126,7 @@ export const azureSms = httpProvider({
   },
 })
 
-/** The form has checked it; one that is broken nevertheless is reported as a misconfigured account. */
+/** The form has checked it; one that is invalid nevertheless is reported as a misconfigured account. */
 function resourceOf(accessKey: string): AzureAccount {
   const account = readConnectionString(accessKey)
   if ('mistake' in account) throw new Error(`credentials.accessKey ${account.mistake}`)

@@ -15,7 +15,7 @@ import { basicAuth } from '../signing/signing.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 
-/** What is wrong, by the member of the request that is. */
+/** What is wrong, by the field of the request. */
 const fields = codeTable({
   'bad-recipient': ['to'],
   sender: ['from'],
@@ -68,7 +68,7 @@ export const bandwidth = httpProvider({
       body: JSON.stringify({
         ...settingsOf(message, ['applicationId', 'to', 'from', 'text', 'tag']),
         applicationId: account.applicationId,
-        // Several would be a group that sees one another.
+        // Several would form a group whose members see each other.
         to: [internationalOf(message.to)],
         from: senderOf(message, account),
         text: message.content,

@@ -24,7 +24,7 @@ const codes = codeTable({
   'bad-content': ['missing_parameter'],
 })
 
-/** Of these `replied` is an answer of the recipient’s, not a report. */
+/** Of these `replied` is a reply from the recipient, not a report. */
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['accepted', 'sent'],
   ['sent', 'sent'],

@@ -33,7 +33,7 @@ export const bulkSms = httpProvider({
   docsUrl: 'https://www.bulksms.com/developer/json/v1/',
   evidence: { source: 'vendor' },
   features: ['sender per message', 'Unicode'],
-  // `deduplication-id`, which belongs to a whole request: so there is no batch, whose parts could not be matched again.
+  // `deduplication-id` applies to a whole request, so there are no batches: a repeated one could not be matched.
   idempotent: true,
   form: {
     apiToken: secret('API token', {

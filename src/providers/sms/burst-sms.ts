@@ -105,7 +105,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   if (answer.status !== 200) return (answer.status < 500 ? ofCode : undefined) ?? outcomeOfStatus(answer, words)
   if (code === '') return unsure(words)
   if (code !== 'SUCCESS') return ofCode ?? refused('other', words)
-  // A number that it cannot reach is left out without a word.
+  // A number that it cannot reach is silently left out.
   if (answer.number('recipients') === 0) return refused('bad-recipient', 'Burst SMS did not accept the number')
   const id = answer.id('message_id')
   return id === undefined ? unsure(words) : sent(id)

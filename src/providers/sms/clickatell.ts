@@ -13,7 +13,7 @@ import { clickatellOutcome, clickatellOutcomes } from './clickatell-outcome.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
 
-/** Clickatell takes no more in one request. */
+/** The most that Clickatell accepts in one request. */
 const messagesMax = 100
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
@@ -81,7 +81,7 @@ export const clickatell = httpProvider({
 
   batch: {
     max: messagesMax,
-    // A setting that Clickatell does not take would fail the whole request; and the older API knows one text a request.
+    // A setting that Clickatell does not take would fail the whole request; and the older API supports one text per request.
     key: ({ customData, passthrough }, account) =>
       customData === undefined && passthrough === undefined && !isOlder(account) ? '' : undefined,
     item: itemOf,

@@ -28,7 +28,7 @@ const sharedContentMax = 306
 /** The same text was just sent to the same number: at once it would be held back again. */
 const throttledMs = 60_000
 
-/** Of one message within the answer. */
+/** Statuses of one message in the answer. */
 const codes = codeTable({
   'bad-recipient': ['INVALID_RECIPIENT'],
   sender: ['INVALID_SENDER_ID'],
@@ -154,7 +154,7 @@ function outcomeOfItem(item: Reading, answer: ProviderAnswer, message: SmsMessag
   return outcomeOfCode(codes, state, words, answer, message) ?? refused('other', words)
 }
 
-/** 300 may pass; every other of 3xx and 4xx is final. */
+/** 300 is temporary; all others of 3xx and 4xx are final. */
 function statusOf(code: string): ReceiptStatus | undefined {
   if (code === '200') return 'sent'
   if (code === '201') return 'delivered'

@@ -110,7 +110,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   const words = code === undefined ? said : `${said} (${code})`
   if (answer.status !== 200) return outcomeOfStatus(answer, words)
   if (code === undefined) return unsure(words)
-  // Where it names no id, our own reference is what the receipt brings back.
+  // If it contains no id, the receipt returns our own reference.
   if (code === '0') return sent(answer.headers.get('x-message') || message.id)
   return outcomeOfCode(codes, code, words, answer, message) ?? refused('other', words)
 }

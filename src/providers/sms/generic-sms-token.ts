@@ -1,4 +1,4 @@
-// The token that some receivers of the SMS webhook want: exchanged for the account's keys, and sent as a header.
+// The token that some receivers of the SMS webhook want: obtained with the account's keys, and sent as a header.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured } from '../../domain/delivery/outcome.ts'
 import { OutboundError } from '../../world/outbound/outbound-error.ts'
@@ -10,7 +10,7 @@ import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf, wordsOf } from '../provider-answer.ts'
 
-/** Where a token comes from, and the name it has there and as a header. */
+/** Where a token comes from, and its name in the response and as a header. */
 export interface TokenSource {
   readonly url: string
   readonly name: string
@@ -19,12 +19,12 @@ export interface TokenSource {
 
 /** The lifetime is not reported: short enough for any token worth caching. */
 const lifetimeMs = 300_000
-/** Leaves the send that waits for it as much again. */
+/** Leaves the send that waits for it as much time again. */
 export const askTimeoutMs = 8_000
 
 const tokens = createHeldTokens()
 
-/** A token that is good for this send, or why there is none; then certainly nothing was sent. */
+/** A token that is valid for this send, or why there is none; then certainly nothing was sent. */
 export const tokenOf = (world: World, source: TokenSource): Promise<HeldToken | Outcome> =>
   tokens.tokenOf(world, keyOf(source), () => askToken(world, source))
 

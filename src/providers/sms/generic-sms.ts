@@ -1,4 +1,4 @@
-// SMS by webhook: the message goes as JSON to an address of the customer's own, which sends it on.
+// SMS by webhook: the message goes as JSON to an address of the customer, which sends it on.
 // https://docs.novu.co/platform/integrations/sms/sms-webhook
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, sent } from '../../domain/delivery/outcome.ts'
@@ -18,11 +18,11 @@ import type { TokenSource } from './generic-sms-token.ts'
 import { askTimeoutMs, askToken, forgetToken, tokenOf } from './generic-sms-token.ts'
 import { mistakeOfSms, senderOf } from './sms-message.ts'
 
-/** A send that has less time left is not begun. */
+/** A send that has less time left is not started. */
 const sendMsMin = 1_000
-/** A shorter token is no secret of worth, and striking it out would leave nothing readable. */
+/** A shorter token is not a valuable secret, and redacting it would leave nothing readable. */
 const struckOutLengthMin = 4
-/** Headers that one of the account must not stand in for. */
+/** Headers that one of the account must not replace. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -124,7 +124,7 @@ export const genericSms = provider({
   },
 })
 
-/** A token that was good before may have ended: then another is asked for, once, since nothing was sent. */
+/** A cached token may have expired: then another is requested, once, since nothing was sent. */
 async function sentByToken(
   world: World,
   message: SmsMessage,
@@ -155,7 +155,7 @@ async function sentByToken(
 
 const isRefusedToken = (answer: ProviderAnswer | Outcome): boolean => 'status' in answer && answer.status === 401
 
-/** The receiver may repeat it, and no form knows it as a secret. */
+/** The receiver may repeat it, and no form marks it as a secret. */
 function withoutToken(outcome: Outcome, { value }: HeldToken): Outcome {
   return outcome.detail === undefined || value.length < struckOutLengthMin
     ? outcome
@@ -228,7 +228,7 @@ function outcomeFrom(answer: ProviderAnswer | Outcome, message: SmsMessage, { id
     return sent(paths.map((path) => answer.id(path)).find((id) => id !== undefined) ?? message.id)
   }
   const words = wordsOf('The webhook', answer, 'message', 'error.message', 'error')
-  // The address is wrong, or takes no POST: another integration may do better.
+  // The address is wrong, or accepts no POST: another integration may work.
   if (answer.status === 404 || answer.status === 405) return misconfigured(words)
   return outcomeOfStatus(answer, words)
 }

@@ -100,7 +100,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   return unsure(words)
 }
 
-/** In JSON, as it was asked for; or as text, which the gateway falls back to: `success | number | id`, `error | code | words`. */
+/** In JSON, as requested; or as text, which the gateway falls back to: `success | number | id`, `error | code | words`. */
 function saidIn(answer: ProviderAnswer): Said {
   const status = answer.string('response.status')
   if (status !== undefined) {

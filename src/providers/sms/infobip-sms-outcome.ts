@@ -9,7 +9,7 @@ import { wordsOf } from '../provider-answer.ts'
 import type { CodeMeaning } from './code-meaning.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 
-/** Groups of states: those in which a message is on its way, and those in which it never will be. */
+/** Groups of states: those in which a message is in transit, and those in which it never will be. */
 const takenGroups: ReadonlySet<number> = new Set([1, 3])
 const failedGroups: ReadonlySet<number> = new Set([2, 4, 5])
 
@@ -30,7 +30,7 @@ const names = codeTable({
   busy: ['REJECTED_SYSTEM_ERROR'],
 })
 
-/** Infobip has a message under this id: the one that we sent before and did not hear of. */
+/** Infobip has a message under this id: the one that we sent before without receiving the answer. */
 const alreadyTaken = 'REJECTED_DUPLICATE_MESSAGE_ID'
 
 export function infobipOutcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
@@ -62,7 +62,7 @@ function outcomeAt(answer: ProviderAnswer, place: number, message: SmsMessage): 
   return outcomeOfCode(names, name, words, answer, message) ?? refused('other', words)
 }
 
-/** A request with a fault is not sent at all: those whose fault it is not may be sent without the others. */
+/** A request with an error is not sent at all: the valid messages may be sent without the others. */
 function outcomesOfFault(answer: ProviderAnswer, messages: readonly SmsMessage[]): readonly Outcome[] {
   const guilty = new Set(answer.items('violations').flatMap((one) => placeOf(one.string('property')) ?? []))
   if (answer.status !== 400 || guilty.size === 0) return messages.map((message) => outcomeOfFault(answer, message))
@@ -90,7 +90,7 @@ const placeOf = (property = ''): number | undefined => {
   return place === undefined ? undefined : Number(place)
 }
 
-/** Which member of a message a fault is about. */
+/** Which field of a message an error is about. */
 const memberOf = (property: string): string => /^messages\[\d{1,4}\]\.(\w{1,40})/.exec(property)?.[1] ?? ''
 
 const memberMeanings: ReadonlyMap<string, CodeMeaning> = new Map([

@@ -25,7 +25,7 @@ const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['PENDING', 'sent'],
 ])
 
-/** Of the group of what is delivered, and not yet at the handset. */
+/** In the group of delivered messages, but not yet at the handset. */
 const toOperator = 'DELIVERED_TO_OPERATOR'
 
 export const infobipSms = httpProvider({

@@ -77,6 +77,6 @@ function outcome(answer: ProviderAnswer): Outcome {
   const state = answer.string('status')
   const id = answer.id('data.uid')
   if (state === 'success' && id !== undefined) return sent(id)
-  // It gives the reason as text only, so only the message can be blamed.
+  // It gives the reason as text only, so it is taken for a fault of the message.
   return state === 'error' ? refused('other', words) : unsure(words)
 }

@@ -1,4 +1,4 @@
-// Kannel, a gateway of the operator's own, by its sendsms interface.
+// Kannel, the operator's own gateway, through its sendsms interface.
 // https://www.kannel.org/userguide.shtml
 import type { Outcome, RefusalReason } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -18,7 +18,7 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { isGsm } from './sms-text.ts'
 import { statusCallback } from './status-callback.ts'
 
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
 /** Every kind of report: delivered, not delivered, buffered, handed on, refused by the centre. */
 const allReports = '31'
@@ -120,7 +120,7 @@ export const kannel = httpProvider({
   },
 })
 
-/** By both names of each, so that the caller's settings can say neither. */
+/** With both names of each, so that the caller's settings can set neither. */
 const identityOf = ({ user, password }: Account) => ({ username: user, user: undefined, password, pass: undefined })
 
 function asked(account: Account, form: string): OutboundRequest {
@@ -137,7 +137,7 @@ function addressOf({ host, port, secure, baseUrl }: Account): string {
   return `${secure === true ? 'https' : 'http'}://${name}:${port}/cgi-bin`
 }
 
-/** Kannel fills in what stands behind a percent sign, so those of the address itself are doubled. */
+/** Kannel expands percent codes, so those of the address itself are doubled. */
 function reportsOf({ id }: SmsMessage, { webhookUrl }: Account): { mask?: string; address?: string } {
   if (webhookUrl === undefined) return {}
   const own = webhookUrl.replaceAll('%', '%%')
@@ -145,7 +145,7 @@ function reportsOf({ id }: SmsMessage, { webhookUrl }: Account): { mask?: string
   return { mask: allReports, address: `${own}${own.includes('?') ? '&' : '?'}${filledIn}` }
 }
 
-/** Kannel gives no id of its own: ours comes back with the reports. */
+/** Kannel assigns no id: ours is returned with the reports. */
 function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   const words = wordsOf('Kannel', answer)
   const said = answer.body.trim()

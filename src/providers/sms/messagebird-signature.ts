@@ -6,7 +6,7 @@ import type { Reading } from '../reading.ts'
 import { readingOfJson } from '../reading.ts'
 import { isSame } from '../signing/signing.ts'
 
-/** The header names one; any other, above all `none`, is not believed. */
+/** The header names one; any other, above all `none`, is rejected. */
 const digests: ReadonlyMap<string, string> = new Map([
   ['HS256', 'sha256'],
   ['HS384', 'sha384'],

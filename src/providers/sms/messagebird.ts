@@ -20,10 +20,10 @@ import { signedStatusCallback } from './status-callback.ts'
 
 const api = 'https://rest.messagebird.com'
 
-/** Not allowed, no balance, no such API; trouble of theirs. */
+/** Not allowed, no balance, no such API; problems on their side. */
 const codes = codeTable({ account: ['2', '25', '98'], busy: ['99'] })
 
-/** Of a parameter that is missing (9) or wrong (10, 21): whose fault it is. */
+/** For a parameter that is missing (9) or wrong (10, 21): what is to blame. */
 const parameters = codeTable({
   'bad-recipient': ['recipient', 'recipients'],
   sender: ['originator'],
@@ -127,7 +127,7 @@ function read(call: InboundCall): readonly Receipt[] {
     reference: report.string('reference'),
     providerMessageId: report.id('id'),
     address: report.id('recipient'),
-    // A plus sign that was not written as a code is read as a space.
+    // A plus sign that is not encoded is read as a space.
     at: timestampOf(report.string('statusDatetime')?.replace(/ (?=\d\d:\d\d$)/, '+')),
     words: code === undefined ? reason : `${reason} (${code})`.trim(),
     row: report.value(''),

@@ -18,7 +18,7 @@ import { digitsOf, isGsm } from './sms-text.ts'
 const messagesMax = 50
 const success = 'send successful'
 
-/** Whole texts, in small letters: there are no codes. */
+/** Whole texts, in lower case: there are no codes. */
 const meanings = codeTable({
   account: ['invalid profile id or password', 'insufficient credits', 'no more credits'],
   sender: ['invalid sender', 'invalid sender id'],

@@ -16,7 +16,7 @@ import { digitsOf, isGsm } from './sms-text.ts'
 import { statusCallback } from './status-callback.ts'
 
 const api = 'https://rest.nexmo.com'
-/** Vonage takes no longer address for receipts with a message. */
+/** Vonage accepts no longer address for receipts. */
 const callbackLengthMax = 100
 
 const callback = statusCallback('Vonage')
@@ -70,7 +70,7 @@ export const nexmo = httpProvider({
           api_secret: undefined,
           sig: undefined,
         },
-        // Characters beyond the GSM alphabet are lost in a text.
+        // Characters outside the GSM alphabet would be lost.
         { type: isGsm(message.content) ? 'text' : 'unicode', callback: webhookUrl },
       ),
     }
@@ -103,7 +103,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
     const id = answer.id('messages.0.message-id')
     return id === undefined ? unsure(words) : sent(id)
   }
-  // A part that went would go again with the others.
+  // A part that was sent would be sent again with the others.
   if (parts.some((part) => part.id('status') === '0'))
     return unsure(`Vonage accepted only some parts of the text: ${words}`)
   if (code === undefined) return unsure(words)

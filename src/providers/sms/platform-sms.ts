@@ -1,4 +1,4 @@
-// The built-in SMS: messages are kept to be looked at, without an account anywhere.
+// The built-in SMS: messages are captured for inspection, without an account anywhere.
 import { captured, refused } from '../../domain/delivery/outcome.ts'
 import { provider } from '../provider.ts'
 

@@ -53,7 +53,7 @@ export const plivo = httpProvider({
       method: 'POST',
       headers: { ...headersOf(account), 'content-type': 'application/json' },
       body: JSON.stringify({
-        // A Powerpack chooses the sender by itself.
+        // A Powerpack chooses the sender itself.
         ...('powerpack_uuid' in settings ? {} : { src: senderOf(message, account) }),
         dst: internationalOf(message.to),
         text: message.content,
@@ -76,7 +76,7 @@ export const plivo = httpProvider({
     setUp:
       'Plivo signs each request with the auth token of the account (`X-Plivo-Signature-V3`, or `-V2`, which covers only the URL). Set the webhook URL of this integration as its status callback, or in the Plivo application.',
     verify: (call, proof) => isSignedWhole(call, proof) || isAddressSigned(call, proof),
-    // Also where version 3 verifies the call: without that one, the nonce of version 2 would be good for any report.
+    // Also if version 3 verifies the call: otherwise the nonce of version 2 would be valid for any report.
     signedWord: (call, proof) =>
       isAddressSigned(call, proof) ? { token: call.headers[nonceV2] ?? '', content: signedContent(call) } : undefined,
     read,
@@ -88,7 +88,7 @@ interface Account {
   readonly token: string
 }
 
-/** With the slash at its end, which Plivo insists on. */
+/** With the trailing slash that Plivo requires. */
 const addressOf = ({ accountSid }: Account, path: string): string =>
   `https://api.plivo.com/v1/Account/${encodeURIComponent(accountSid)}/${path}`
 
@@ -104,16 +104,16 @@ function outcome(answer: ProviderAnswer): Outcome {
     if (id !== undefined) return sent(id)
     return answer.list('invalid_number').length > 0 ? refused('bad-recipient', words) : unsure(words)
   }
-  // All that is named in the address is the account.
+  // The address names nothing but the account.
   return answer.status === 404 ? misconfigured(words) : outcomeOfStatus(answer, words)
 }
 
 const nonceV2 = 'x-plivo-signature-v2-nonce'
 
-/** What a repeat of a call has again: its report, by either way. */
+/** What a repeated call has in common with the first: its report, by either method. */
 const signedContent = (call: InboundCall): string => `${call.query}\n${call.body.toString('latin1')}`
 
-/** Version 2 signs the address without its query, and a word that is used once: not the report. */
+/** Version 2 signs the address without its query, and a nonce: not the report. */
 function isAddressSigned(call: InboundCall, proof: Proof<Account>): boolean {
   const nonce = call.headers[nonceV2] ?? ''
   const { origin, pathname } = new URL(call.url)
@@ -155,7 +155,7 @@ function isSigned(
   const given = [headers[`x-plivo-signature-${version}`] ?? '', headers[`x-plivo-signature-ma-${version}`] ?? '']
   return [key ?? '', account.token].some((secret) => {
     const expected = hmac('sha256', secret, text).toString('base64')
-    // Several, divided by commas, where the token was changed lately.
+    // Several, separated by commas, if the token was changed recently.
     return secret !== '' && given.some((list) => list.split(',').some((one) => isSame(one.trim(), expected)))
   })
 }

@@ -7,7 +7,7 @@ import { readingOf } from '../reading.ts'
 /** The integration's key, where it stands in the address. */
 const keyNames: ReadonlySet<string> = new Set(['token', 'key'])
 
-/** `secretNames`: further ones that the vendor adds, in small letters. */
+/** `secretNames`: further ones that the vendor adds, in lower case. */
 export function reportForm(call: InboundCall, secretNames: readonly string[] = []): Reading {
   const whole = Object.entries(formOf(call).value('') as Record<string, unknown>)
   const open = whole.filter(([name]) => !keyNames.has(name) && !secretNames.includes(name.toLowerCase()))

@@ -27,7 +27,7 @@ export function ringCentralOutcome(answer: ProviderAnswer, message: SmsMessage):
   const codes = [answer.string('errorCode'), ...answer.items('errors').map((one) => one.string('errorCode'))]
   if (codes.includes(rateLimitCode)) return busy(words, retryAfterMsOf(answer))
   if (codes.includes(senderCode)) return outcomeOfSender(message, words)
-  // The account and the extension are all that the address names.
+  // The address names nothing but the account and the extension.
   if (answer.status === 404) return misconfigured(words)
   return (answer.status === 400 ? ofParameter(answer, message, words) : undefined) ?? outcomeOfStatus(answer, words)
 }

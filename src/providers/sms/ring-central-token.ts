@@ -21,9 +21,9 @@ export interface RingCentralAccount {
 }
 
 const renewBeforeMs = 60_000
-/** What RingCentral says when it does not say otherwise. */
+/** RingCentral's default. */
 const lifetimeSeconds = 3_600
-/** Leaves the send that waits for it as much again. */
+/** Leaves the send that waits for it as much time again. */
 export const askTimeoutMs = 8_000
 
 const tokens = createHeldTokens()
@@ -36,7 +36,7 @@ export function hostOf({ baseUrl, secure }: RingCentralAccount): string {
 export const reachOf = ({ baseUrl }: RingCentralAccount): 'operator' | 'guarded' =>
   baseUrl === undefined ? 'guarded' : 'operator'
 
-/** A token that is good for this send, or why there is none; then certainly nothing was sent. */
+/** A token that is valid for this send, or why there is none; then certainly nothing was sent. */
 export const accessTokenOf = (world: World, account: RingCentralAccount): Promise<HeldToken | Outcome> =>
   tokens.tokenOf(world, keyOf(account), () => asked(world, account))
 

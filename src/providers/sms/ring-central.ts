@@ -30,9 +30,9 @@ import {
 } from './ring-central-token.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 
-/** The check may be waited for by a person. */
+/** A person may be waiting for the check. */
 const checkTimeoutMs = 10_000
-/** A send that has less time left is not begun. */
+/** A send that has less time left is not started. */
 const sendMsMin = 1_000
 const recipientMembers = ['to']
 
@@ -93,7 +93,7 @@ export const ringCentral = provider({
   check,
 
   polling: {
-    // Reports would only say that something has changed, so that each message had to be asked for all the same.
+    // Reports would only say that something has changed, so each message would have to be queried all the same.
     firstAfterMs: 60_000,
     againAfterMs: 600_000,
     givesUpAfterMs: 86_400_000,
@@ -146,7 +146,7 @@ async function called(
 async function check(world: World, account: RingCentralAccount): Promise<CheckResult> {
   const endsAtMs = world.now().getTime() + checkTimeoutMs
   try {
-    // A new one, whatever is held: it is the credentials that are to be tried.
+    // Always a new one: the check is about the credentials.
     const granted = await askAccessToken(world, account, checkTimeoutMs)
     const value = granted.string('access_token')
     if (granted.status !== 200 || value === undefined || value === '') {

@@ -25,7 +25,7 @@ const codes = codeTable({
   'bad-content': ['syntax_constraint_violation'],
 })
 
-/** Of these `Unknown` says nothing. */
+/** `Unknown` says nothing. */
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['Queued', 'queued'],
   ['Dispatched', 'sent'],
@@ -118,7 +118,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
     const id = answer.id('id')
     return id === undefined ? unsure(words) : sent(id)
   }
-  // The service plan is all that the address names.
+  // The address names nothing but the service plan.
   if (answer.status === 404) return misconfigured(words)
   if (answer.status < 400 || answer.status >= 500) return outcomeOfStatus(answer, words)
   // The same code for any parameter: it is the number where Sinch repeats it.
@@ -127,7 +127,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   return outcomeOfCode(codes, answer.string('code'), words, answer, message) ?? outcomeOfStatus(answer, words)
 }
 
-/** Signed, where Sinch has switched that on for the account; else with the key. */
+/** Signed, where Sinch has switched that on for the account; otherwise with the key. */
 function verify(call: InboundCall, { key, account, world }: Proof<{ readonly secretKey?: string }>): boolean {
   const { headers, body } = call
   const signature = headers['x-sinch-webhook-signature']

@@ -19,7 +19,7 @@ import { smsForm } from './sms-form.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
 
-/** Spelled as they come. */
+/** Spelled as they arrive. */
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['DELIVERD', 'delivered'],
   ['FAILED', 'failed'],
@@ -103,7 +103,7 @@ function requestTo(
   }
 }
 
-/** A number, and perhaps words on the next line. */
+/** A number, perhaps followed by words on the next line. */
 const numbered = /^(\d{1,9})(?:\s+([\s\S]*))?$/
 
 function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
@@ -114,7 +114,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
       : `SMS Central answered ${answer.status}: ${said} (${code})`
   if (answer.status !== 200) return outcomeOfStatus(answer, words)
   if (code === undefined) return unsure(words)
-  // The answer names no id: our own reference is what the receipt brings back.
+  // The answer contains no id: the receipt returns our own reference.
   if (code === '0') return said === undefined ? sent(message.id) : unsure(words)
   return outcomeOfCode(codes, code, words, answer, message) ?? refused('other', words)
 }

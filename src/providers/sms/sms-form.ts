@@ -4,8 +4,8 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { settingsOf } from '../settings.ts'
 
 /**
- * `decided` cannot be said otherwise by the caller's settings; a name that is undefined there is left out, and so kept from
- * them too. `usual` can.
+ * `decided` cannot be changed by the caller's settings; a name that is undefined there is left out and cannot be set by
+ * them either. `usual` can.
  */
 export function smsForm(message: Pick<SmsMessage, 'customData'>, decided: Fields, usual: Fields = {}): string {
   const form = new URLSearchParams()

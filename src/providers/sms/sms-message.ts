@@ -10,7 +10,7 @@ export function mistakeOfSms({ to, content }: SmsMessage): Outcome | undefined {
   return content === '' ? refused('bad-content', 'The message has no content') : undefined
 }
 
-/** `+49 …` and `0049 …` as `+49…`, any other number as its digits. A list of numbers, which some vendors would take, is never left. */
+/** `+49 …` and `0049 …` as `+49…`, any other number as its digits. Never a list of numbers, which some vendors would accept. */
 export function internationalOf(number: string): string {
   return `${/^\s*(?:\+|00)/.test(number) ? '+' : ''}${digitsOf(number)}`
 }
@@ -20,7 +20,7 @@ export function senderOf({ from }: SmsMessage, account: { readonly from?: string
   return from ?? account.from ?? ''
 }
 
-/** The sender, for vendors that want a number without a sign before it; a name stays as it is. */
+/** The sender, for vendors that want a number without a plus sign; a name stays as it is. */
 export function plainSenderOf(message: SmsMessage, account: { readonly from?: string }): string {
   const sender = senderOf(message, account)
   return /^\+?[\d ()-]+$/.test(sender) ? digitsOf(sender) : sender

@@ -1,17 +1,17 @@
-// What the text of an SMS is to a network: its alphabet, and how many messages it becomes.
+// How a network sees the text of an SMS: its alphabet, and how many messages it becomes.
 
 /** GSM 03.38, the basic alphabet. */
 const basic = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 )
-/** Of its extension: each takes two places. */
+/** Its extension: each character takes two places. */
 const extended = new Set('^{}\\[~]|€\f')
 
 /** Characters of a text alone, and of each part of a longer one, which carries a header that joins it to the others. */
 const gsmMax = { alone: 160, part: 153 }
 const unicodeMax = { alone: 70, part: 67 }
 
-/** Whether every character is one of the GSM alphabet; a text with any other is sent as Unicode. */
+/** Whether every character is in the GSM alphabet; a text with any other is sent as Unicode. */
 export function isGsm(text: string): boolean {
   for (const character of text) if (!basic.has(character) && !extended.has(character)) return false
   return true
@@ -26,7 +26,7 @@ export function segmentsOf(text: string): number {
   return places <= alone ? 1 : Math.ceil(places / part)
 }
 
-/** A number as vendors take it that want no sign before it: `+49 …` and `0049 …` are `49…`. */
+/** A number for vendors that want no plus sign: `+49 …` and `0049 …` are `49…`. */
 export function digitsOf(number: string): string {
   return number.replace(/\D/g, '').replace(/^00/, '')
 }

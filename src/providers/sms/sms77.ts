@@ -89,7 +89,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   const id = answer.id('messages.0.id')
   if (answer.flag('messages.0.success') === true && id !== undefined) return sent(id)
-  // The bare code is a success without an id; the report brings ours back.
+  // The bare code is a success without an id; the report returns ours.
   if (answer.id('') === '100') return sent(message.id)
   const isFailure = answer.flag('messages.0.success') === false || /^[2-9]\d\d$/.test(code ?? '')
   if (!isFailure) return unsure(words)

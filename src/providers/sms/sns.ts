@@ -19,7 +19,7 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 const senderName = 'AWS.SNS.SMS.SenderID'
 const senderNumber = 'AWS.MM.SMS.OriginationNumber'
 
-/** Those that say who gets what from whom, or are no setting of a message. */
+/** Those that determine recipient, content or sender, or are not settings of a message. */
 const ownNames = [
   'Action',
   'Version',
@@ -146,7 +146,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
     const id = xmlText(answer.body, 'MessageId')
     return id === undefined || id === '' ? unsure(words(answer)) : sent(id)
   }
-  // Its word that it is too busy comes with 400 too.
+  // It also reports with 400 that it is too busy.
   const ofCode = outcomeOfCode(codes, codeOf(answer), words(answer), answer, message)
   if (ofCode !== undefined && answer.status < 500) return ofCode
   return outcomeOfStatus(answer, words(answer))
@@ -157,6 +157,6 @@ function attributes(answer: ProviderAnswer): CheckResult {
   const code = codeOf(answer)
   if (code === 'InvalidClientTokenId') return bad(words(answer), 'apiKey')
   if (code === 'SignatureDoesNotMatch') return bad(words(answer), 'secretKey')
-  // A key that may not read the settings is real, only narrow.
+  // A key that may not read the settings is valid, only restricted.
   return code === 'AuthorizationError' || code === 'AccessDenied' ? good : bad(words(answer))
 }

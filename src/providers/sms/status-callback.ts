@@ -6,7 +6,7 @@ import { ofWebhookUrl } from '../webhook.ts'
 const label = 'Status callback'
 const example = 'https://posthorn.example.com/v1/webhooks/…'
 
-/** Of a vendor that signs nothing. */
+/** For a vendor that signs nothing. */
 export const statusCallback = (vendor: string): FormField<string, false> => ({
   ...optional(
     text(label, {
@@ -19,7 +19,7 @@ export const statusCallback = (vendor: string): FormField<string, false> => ({
   guarded: true,
 })
 
-/** Of a vendor that signs its reports: the address holds no secret. */
+/** For a vendor that signs its reports: the address contains no secret. */
 export const signedStatusCallback = (vendor: string): FormField<string, false> =>
   optional(
     text(label, {

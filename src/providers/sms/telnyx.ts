@@ -25,7 +25,7 @@ const codes = codeTable({
   'bad-content': ['40009'],
 })
 
-/** Of a message that failed while it was taken. */
+/** Codes of a message that failed while it was accepted. */
 const failedStates: ReadonlySet<string> = new Set(['sending_failed', 'delivery_failed', 'expired'])
 
 export const telnyx = httpProvider({

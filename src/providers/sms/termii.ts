@@ -17,7 +17,7 @@ import { outcomeOfSender } from './code-meaning.ts'
 import { mistakeOfSms, senderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
 
-/** In small letters; a detail of the network may follow after a bar. */
+/** In lower case; a detail of the network may follow after a bar. */
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['message sent', 'sent'],
   ['message failed', 'failed'],
@@ -109,7 +109,7 @@ const originOf = ({ baseUrl }: { readonly baseUrl?: string }): string =>
 function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   const words = wordsOf('Termii', answer, 'message')
   if (answer.status >= 200 && answer.status < 300) return taken(answer, words)
-  // No money; or an address that is not the account's.
+  // No credit; or an address that is not the account's.
   if (answer.status === 402 || answer.status === 405) return misconfigured(words)
   if (answer.status === 404) return outcomeOfSender(message, words)
   return outcomeOfStatus(answer, words)

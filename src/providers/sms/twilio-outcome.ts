@@ -9,7 +9,7 @@ import { wordsOf } from '../provider-answer.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 
 const codes = codeTable({
-  // Too much at once, a full queue, trouble of Twilio's own: nothing was sent.
+  // Too much at once, a full queue, a problem at Twilio: nothing was sent.
   busy: ['14107', '20429', '20500', '20503', '21611', '30001', '30022'],
   // Its credentials, its state, the countries and numbers it may send to, its messaging service.
   account: [
@@ -25,7 +25,7 @@ const codes = codeTable({
 export function twilioOutcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   if (answer.status !== 201) return ofCode('code', answer, message) ?? outcomeOfStatus(answer, words(answer))
   const state = answer.string('status') ?? ''
-  // Made and failed at once: the answer is a success, the message is not.
+  // Created and failed at once: the answer is a success, the message is not.
   if (answer.id('error_code') !== undefined || state === 'failed' || state === 'undelivered') {
     return ofCode('error_code', answer, message) ?? refused('other', words(answer))
   }

@@ -31,7 +31,7 @@ export const twilioReceipts: ReceiptReader<Account> = {
   read,
 }
 
-/** The auth token is Twilio's key; a signing key of the integration stands for one that was changed since. */
+/** The auth token is Twilio's key; a signing key of the integration is for one that was changed since. */
 function verify(call: InboundCall, { key, account }: Proof<Account>): boolean {
   if (!isShort(call)) return false
   const given = call.headers['x-twilio-signature'] ?? ''

@@ -13,7 +13,7 @@ import { signedStatusCallback } from './status-callback.ts'
 import { twilioOutcome } from './twilio-outcome.ts'
 import { twilioReceipts } from './twilio-receipts.ts'
 
-/** What the message and the account say, in small letters; settings cannot say it otherwise, however they write it. */
+/** What the message and the account determine, in lower case; settings cannot change it, however they spell it. */
 const ownParameters: ReadonlySet<string> = new Set(['to', 'from', 'messagingservicesid', 'body'])
 
 export const twilio = httpProvider({
@@ -81,7 +81,7 @@ export const twilio = httpProvider({
   outcome: twilioOutcome,
 
   probe: {
-    // Always by the auth token: an ordinary API key may not read the account, however good it is.
+    // Always by the auth token: an ordinary API key may not read the account, however valid it is.
     request: (account) => ({
       url: `${accountAddress(account)}.json`,
       method: 'GET',
@@ -129,13 +129,13 @@ function parametersOf(message: SmsMessage, account: Account): URLSearchParams {
     const name = parameterName(given)
     if (ownParameters.has(name.toLowerCase()) || value === undefined || value === null) continue
     parameters.delete(name)
-    // `MediaUrl` may be there many times; `ContentVariables` is an object in JSON.
+    // `MediaUrl` may occur many times; `ContentVariables` is a JSON object.
     for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, written(one))
   }
   return parameters
 }
 
-/** `statusCallback` and `status_callback` are `StatusCallback`, as Twilio's own libraries have it. */
+/** `statusCallback` and `status_callback` are `StatusCallback`, as in Twilio's own libraries. */
 function parameterName(given: string): string {
   return given.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }

@@ -132,7 +132,7 @@ function words(answer: ProviderAnswer): string {
 
 function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   if (answer.status === 200) return ofBody(answer, message)
-  // Its filter has seen the same text to the same number: the first of them was taken.
+  // Its filter has seen the same text to the same number: the first one was accepted.
   if (answer.status === 409) return sent(message.id, words(answer))
   const knownOutcome = outcomeOfCode(meanings, String(answer.status), words(answer), answer, message)
   return knownOutcome ?? outcomeOfStatus(answer, words(answer))
@@ -164,7 +164,7 @@ function read(call: InboundCall): readonly Receipt[] {
   })
 }
 
-/** JSON or a form, its names in small letters. */
+/** JSON or a form, its names in lower case. */
 function callOf(call: InboundCall): Reading {
   const json = jsonOf(call).value('')
   const isJson = typeof json === 'object' && json !== null

@@ -6,16 +6,13 @@ import type { Environment } from '../../domain/environment.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
 import { listApiKeys } from '../../store/operate/api-keys.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
-import { cappedCount, offsetPage } from '../page/offset-page.ts'
+import { listedPage } from '../page/offset-page.ts'
 
-export async function apiKeysPage(
+export function apiKeysPage(
   db: Sql,
   environment: Environment,
   page: { page: number; limit: number },
 ): Promise<OffsetPage<ApiKey>> {
-  const [rows, count] = await Promise.all([
-    listApiKeys(db, environment, { offset: page.page * page.limit, limit: page.limit + 1 }),
-    cappedCount(db, sql`from api_keys where environment_id = ${environment.id}`),
-  ])
-  return offsetPage(rows, page, count)
+  const from = sql`from api_keys where environment_id = ${environment.id}`
+  return listedPage(db, page, (part) => listApiKeys(db, environment, part), from)
 }

@@ -44,6 +44,20 @@ export function offsetPage<Item>(
   }
 }
 
+/** A page of what `list` returns, with the count of `from`. */
+export async function listedPage<Item>(
+  db: Sql,
+  page: { page: number; limit: number },
+  list: (part: { offset: number; limit: number }) => Promise<readonly Item[]>,
+  from: Statement,
+): Promise<OffsetPage<Item>> {
+  const [rows, count] = await Promise.all([
+    list({ offset: page.page * page.limit, limit: page.limit + 1 }),
+    cappedCount(db, from),
+  ])
+  return offsetPage(rows, page, count)
+}
+
 /**
  * The rows of a page from `rows`, a select that ends in its order. `name` is for a prepared statement, which first pages
  * are: there the limit is written out over the one that is a parameter, in two sizes. Of a parameter the planner expects a

@@ -22,7 +22,7 @@ const charactersPerMatch = 200
 /** With longer values, looking for functions in them takes longer than all else: it grows with the square. */
 const valueLengthPerUnit = 32
 
-/** As mensch gives it. */
+/** As mensch returns it. */
 export interface CssDeclaration {
   readonly name: string
   readonly value: string
@@ -30,7 +30,7 @@ export interface CssDeclaration {
 
 export type CssRule = readonly [selector: string, declarations: readonly CssDeclaration[]]
 
-/** As css-what gives it. */
+/** As css-what returns it. */
 export interface SelectorPart {
   readonly type: string
   readonly name?: string
@@ -48,7 +48,7 @@ export interface CssParsers {
 
 /** Undefined where it would take too long. */
 export interface CssVerdict {
-  /** Whether variables may be put in their places. */
+  /** Whether variables may be substituted. */
   readonly resolves: boolean
   readonly selectors: number
 }
@@ -63,7 +63,7 @@ export function cheapCss(
   const rules = parsers.rulesOf(css)
   const own = ownStyles.flatMap(ownDeclarations)
   const all = [...new Set(rules.flatMap(([, declarations]) => declarations)), ...own]
-  // Looking for the end of a value takes the square of the blanks in it.
+  // Looking for the end of a value takes time quadratic in its blanks.
   if (all.some(({ value }) => /\s{50}/.test(value))) return undefined
   const resolves = hasPlainVariables(all)
   const weightOf = ({ value }: CssDeclaration): number => (resolves ? 1 + (value.length / valueLengthPerUnit) ** 2 : 1)
@@ -135,7 +135,7 @@ function selectorCost(text: string, counts: ElementCounts, { selectorOf }: CssPa
   return { parts, matches, elements }
 }
 
-/** What takes selectors apart needs twice as long for each further character of one that is open. */
+/** The parser of selectors takes twice as long for each further character of an unclosed one. */
 const hasClosedFunctions = (text: string): boolean => !/[()\\]/.test(text.replace(/:[\w-]{1,30}\([^()"'\\]*\)/g, ':'))
 
 /** Found by scanning what precedes it; each may follow anything that does not do the same. */
@@ -182,7 +182,7 @@ function pseudoWeight({ name = '', data }: SelectorPart, elements: number, besid
 const isInnerPart = ({ type, data }: SelectorPart): boolean =>
   ['tag', 'universal', 'attribute'].includes(type) || (type === 'pseudo' && (data === null || data === undefined))
 
-/** Of what follows the last combinator, the name that the fewest elements have. None if a name has no elements. */
+/** After the last combinator, the name that the fewest elements have. Zero if a name has no elements. */
 function elementsOf(selector: readonly SelectorPart[], { elements, names }: ElementCounts): number {
   const countOf = (part: SelectorPart): number =>
     names.get(nameOf(part) ?? '') ?? (nameOf(part) === undefined ? elements : 0)

@@ -1,6 +1,6 @@
-// What of a document inlining CSS depends on: its style sheets, the styles that elements have, and how many there are of what.
+// What inlining CSS depends on in a document: its style sheets, the styles that elements have, and how many there are of what.
 
-/** As domhandler gives it. */
+/** As domhandler returns it. */
 export interface DocumentNode {
   readonly name?: string
   readonly data?: string
@@ -11,10 +11,10 @@ export interface DocumentNode {
 
 export interface ElementCounts {
   readonly elements: number
-  /** The most that stand beside each other. */
+  /** The most siblings. */
   readonly siblings: number
   readonly depth: number
-  /** Of names of elements, of `.class` and `#id`, in small letters. */
+  /** Of names of elements, of `.class` and `#id`, in lower case. */
   readonly names: ReadonlyMap<string, number>
   /** Characters of all classes and ids. */
   readonly nameLength: number
@@ -37,7 +37,7 @@ export function styledDocument(root: DocumentNode): StyledDocument {
   let [elements, siblings, depth, nameLength, attributesLength] = [0, 0, 0, 0, 0]
   let level: readonly DocumentNode[] = root.children ?? []
   siblings = level.length
-  // Level by level: documents may be deeper than calls.
+  // Level by level: documents may be deeper than the call stack.
   for (; level.length > 0; depth += 1) {
     const next: DocumentNode[] = []
     for (const { name, attribs, children = [] } of level) {

@@ -14,7 +14,7 @@ import { TextRun } from '../text/text-run.ts'
 import { hasStyle, inlineCss } from './inline-css.ts'
 
 export interface RenderedDocument {
-  /** As the template gave it. */
+  /** As the template returned it. */
   readonly content: string
   /** With its CSS inlined. */
   readonly html: string

@@ -1,4 +1,4 @@
-// E-mails out of templates.
+// E-mails from templates.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../../test/support/render-scene.ts'

@@ -1,4 +1,4 @@
-// E-mails out of templates: blocks of the editor or HTML, the layout around it, CSS inlined, and the text part beside it.
+// E-mails from templates: blocks of the editor or HTML, the layout around it, CSS inlined, and the text part beside it.
 import type { EmailContent, TemplateScope } from '../../domain/workflows/rendering.ts'
 import { RenderError } from '../../domain/workflows/rendering.ts'
 import type { EmailBlock, StepTemplate } from '../../domain/workflows/workflow.ts'
@@ -119,7 +119,7 @@ export function renderEmail(
   }
 }
 
-/** A body that is a whole document already is left as it is: a document within a document is none. */
+/** A body that is a whole document already is left as it is: a document within a document is not valid. */
 function framed(
   frame: CompiledFrame,
   mail: { subject: string; preheader: string; body: string; isWhole: boolean },
@@ -164,7 +164,7 @@ function blocksBody(blocks: readonly CompiledBlock[], scope: TemplateScope, budg
   }
 }
 
-/** Who writes no tags means the line breaks that are there. */
+/** Without tags, line breaks are meant as they are. */
 const withLineBreaks = (html: string): string => (html.includes('<') ? html : html.replace(/\r?\n/g, '<br>\n'))
 
 /** Most blocks hold neither a tag nor an escape. */

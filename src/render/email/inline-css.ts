@@ -30,7 +30,7 @@ interface Inliner {
 
 let inliner: Inliner | undefined
 
-/** Loaded with the first <style> it meets: 24 MB that most installations never need. With the parsers that it uses itself. */
+/** Loaded with the first <style>: 24 MB that most installations never need. With the parsers that it uses itself. */
 function loadInliner(): Inliner {
   // Created each time: a loader keeps what it loaded.
   const load = createRequire(import.meta.url)
@@ -56,10 +56,10 @@ function forgetInliner(): void {
   selectorsKept = 0
 }
 
-/** As the inliner reads documents, but for what it takes for the codes of templates: these are rendered. */
+/** As the inliner reads documents, except for what it takes for template codes: these are already rendered. */
 const reading = { xml: { decodeEntities: false, xmlMode: false } }
 
-/** Never fetches anything. What cannot be inlined, or would take too long, is left as it stands. */
+/** Never fetches anything. What cannot be inlined, or would take too long, is left as it is. */
 export function inlineCss(html: string): string {
   if (!isSmall(html)) return html
   try {
@@ -100,7 +100,7 @@ function withoutStyles(html: string): { css: string; rest: string } {
   let from = 0
   for (let at = lower.indexOf('<style'); at !== -1; at = lower.indexOf('<style', from)) {
     const found = lower.indexOf('</style', at)
-    // One without an end goes on to that of the document.
+    // One without an end tag extends to the end of the document.
     const end = found === -1 ? html.length : found
     rest.push(html.slice(from, at))
     css.push(html.slice(lower.indexOf('>', at) + 1, end))
@@ -130,11 +130,11 @@ export function inlineTemplateCss(template: string): string | undefined {
   return inlined.replace(markPattern, (_, index: string) => codes[Number(index)] ?? '')
 }
 
-/** Stands for a code while the CSS is inlined; a letter, so that it is text wherever it stands. */
+/** Replaces a code while the CSS is inlined; a letter, so that it is text wherever it is. */
 const mark = '\uE0C5'
 const markPattern = /\uE0C5(\d+)\uE0C5/g
 
-/** Whether codes stand in text, or in attributes that no CSS looks at. */
+/** Whether codes are in text, or in attributes that no CSS refers to. */
 function codesStandApart(hidden: string): boolean {
   const withoutSafe = hidden.replace(/\s(?:href|src|alt|title|aria-label)\s*=\s*(?:"[^"<>]*"|'[^'<>]*')/gi, '')
   return !/<[^<>]*\uE0C5/.test(withoutSafe)

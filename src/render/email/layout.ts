@@ -1,4 +1,4 @@
-// The default layout of e-mails: one column of tables with inline styles, which every mail program shows alike.
+// The default layout of e-mails: one column of tables with inline styles, which every mail program shows the same way.
 import { escapeHtml } from '../values.ts'
 
 const font = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"

@@ -1,4 +1,4 @@
-// Layouts of an environment's own: the slot, what they see, and what they are put around.
+// An environment's own layouts: the slot, what they see, and what they are put around.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../../test/support/render-scene.ts'

@@ -1,4 +1,4 @@
-// Layouts of an environment's own: Liquid around a slot for the body, checked when saved and compiled once.
+// An environment's own layouts: Liquid around a slot for the body, checked when saved and compiled once.
 import type { Template as Parsed } from 'liquidjs'
 import { Output, TypeGuards, toValueSync } from 'liquidjs'
 import type { EmailLayout, TemplateScope } from '../../domain/workflows/rendering.ts'
@@ -12,7 +12,7 @@ import { hasStyle, inlineCss } from './inline-css.ts'
 
 const field = 'layout.content'
 
-/** Two braces for three, in as many characters: columns of mistakes stay right. */
+/** Two braces for three, with the same length: columns in errors stay right. */
 const tripleBraced = /\{\{\{(\s*body\s*)\}\}\}/g
 const inLiquid = (content: string): string => content.replace(tripleBraced, '{{ $1 }}')
 
@@ -80,7 +80,7 @@ export function renderLayout(
     budget,
   )
   demandFewTags(field, whole)
-  // Its rules may be for elements of the body too, so they are put in place when both are there.
+  // Its rules may apply to elements of the body too, so they are inlined once both are there.
   return layout.hasStyle ? inlineCss(whole) : whole
 }
 

@@ -49,7 +49,7 @@ function compileFilter(input: Evaluate, { handler, args }: ParsedFilter, known: 
   return (run) => settled(handler.call(run.self, input(run), ...given.map((arg) => arg(run))))
 }
 
-/** `name: value` is handed over as a pair. */
+/** `name: value` is passed as a pair. */
 function compileArgument(arg: unknown, known: Filters): Evaluate {
   if (!Array.isArray(arg)) return compileToken(arg as Token, known)
   const [name, token] = arg as [string, Token]
@@ -107,7 +107,7 @@ function handlerOf(filter: unknown): FilterHandler {
 
 function compileRange(low: Evaluate, high: Evaluate): Evaluate {
   return (run) => {
-    // Once more, for a range that the walk over what was parsed did not see.
+    // Again, for a range that the walk over the parsed template did not see.
     const from = rangeEndOf(low(run), run.memoryLimit)
     const to = rangeEndOf(high(run), run.memoryLimit)
     run.memoryLimit.use(to - from + 1)

@@ -30,7 +30,7 @@ function compileArguments({ hash }: Hash, filters: Filters): (run: Run) => Argum
   return (run) => Object.fromEntries(named.map(([name, evaluate]) => [name, argumentOf(name, evaluate(run), run)]))
 }
 
-/** What counts is never a list: it would be written out to see whether it is a number. */
+/** A count is never a list: it would be converted to text to see whether it is a number. */
 function argumentOf(name: string, given: unknown, run: Run): unknown {
   if (!counts.has(name)) return given
   const value: unknown = toValue(given)

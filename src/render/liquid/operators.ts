@@ -1,4 +1,4 @@
-// Comparisons as LiquidJS has them, without its generators. Each is a step, and pays for what it looks through.
+// Comparisons as in LiquidJS, without its generators. Each is a step, and is charged for what it reads.
 import { Drop, Tokenizer, toValue, toValueSync } from 'liquidjs'
 import type { Budget } from '../limits.ts'
 import { weightOf } from '../values.ts'

@@ -10,17 +10,17 @@ import type { Run } from './run.ts'
 import { showing, writing } from './showing.ts'
 import { compileTag } from './tags.ts'
 
-/** Writes what it stands for. */
+/** Writes its output. */
 export type Program = (run: Run) => void
 
-/** What compiling needs to know besides what was parsed. */
+/** What compiling needs besides the parsed template. */
 export interface Compiler {
   readonly mode: Mode
   readonly filters: Filters
   /** Where the text part is written beside the HTML. */
   readonly plan: TextPlan | undefined
   readonly block: (templates: readonly Parsed[]) => Program
-  /** Of what is not written where it stands. */
+  /** Output that is not written in place. */
   readonly blockApart: (templates: readonly Parsed[]) => Program
 }
 

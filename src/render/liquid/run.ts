@@ -87,7 +87,7 @@ export class Run {
     return this.#continuations
   }
 
-  /** By group: how far the cycle of these values has come. */
+  /** By group: the position in the cycle of these values. */
   cyclesOf(values: string): Map<string, number> {
     this.#cycles ??= new Map()
     const known = this.#cycles.get(values) ?? new Map<string, number>()
@@ -115,7 +115,7 @@ export class ForLoop extends Drop {
   constructor(length: number, name: string) {
     super()
     this.length = length
-    // Whoever prints or compares the loop writes it out.
+    // Printing or comparing the loop converts it to text.
     this.name = name.slice(0, nameLengthMax)
   }
 

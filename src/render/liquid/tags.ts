@@ -101,7 +101,7 @@ function compileUnless(tag: UnlessTag, compiler: Compiler): Program {
   return (run) => (isTrue(test(run)) ? rest(run) : block(run))
 }
 
-/** Every branch that fits is rendered, not only the first: so does LiquidJS. */
+/** Every branch that fits is rendered, not only the first: as in LiquidJS. */
 function compileCase(tag: CaseTag, compiler: Compiler): Program {
   const value = compileValue(tag.value, compiler.filters)
   const branches = tag.branches.map(({ values, templates }) => ({

@@ -14,7 +14,7 @@ export class PlanRecorder {
   readonly #count: number
   readonly #reader: TagReader
   #ops: TextOp[] = []
-  /** Words that may still be continued. */
+  /** Words that may still continue. */
   #words = ''
   #depth = 0
   #depthMin = 0

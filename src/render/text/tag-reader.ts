@@ -4,7 +4,7 @@ import type { TextSink } from './text-writer.ts'
 const skipped = new Set([
   ...['script', 'style', 'head', 'title', 'template', 'svg', 'object', 'iframe', 'select', 'noscript'],
 ])
-/** With a blank line around. */
+/** With a blank line around them. */
 const paragraphs = new Set([
   ...['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'table', 'blockquote', 'pre', 'hr', 'dl'],
 ])
@@ -21,7 +21,7 @@ export const isHiddenStyle = (style: string): boolean => /display\s*:\s*none/i.t
 const isHidden = (attributes: Attributes): boolean =>
   attributes['hidden'] !== undefined || isHiddenStyle(attributes['style'] ?? '')
 
-/** The attributes it looks at. The one that hides is looked at whatever the element. */
+/** The attributes it looks at. The one that hides is read for every element. */
 export const readsAttribute = (tag: string, name: string): boolean =>
   name === 'style' || readAttributes.has(`${tag} ${name}`)
 

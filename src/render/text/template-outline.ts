@@ -38,7 +38,7 @@ export interface Outline {
   readonly blocks: readonly (readonly number[])[]
 }
 
-/** Undefined for a template whose tags write markup of their own, or that ends in its midst. */
+/** Undefined for a template whose tags write markup of their own, or that ends in the middle. */
 export function outlineOf(templates: readonly Parsed[]): Outline | undefined {
   const pieces: Piece[] = []
   const blocks: number[][] = []
@@ -50,7 +50,7 @@ export function outlineOf(templates: readonly Parsed[]): Outline | undefined {
     if (text !== undefined) pieces.push({ kind: 'fixed', template, text })
     else if (isValue(template)) pieces.push({ kind: 'value', template })
     else if (isSilent(template)) edge()
-    // It leaves its loop from where it stands, so that has to be like the loop's own end.
+    // It leaves its loop from its position, which has to be like the loop's own end.
     else if (isJump(template)) return loop !== undefined && loop.push(edge()) > 0
     else {
       const branches = branchesOf(template)

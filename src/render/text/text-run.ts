@@ -8,10 +8,10 @@ export type Place = 'words' | 'preformatted' | 'hidden' | 'attribute' | 'otherAt
 /** One thing that happens to the text, known since the template was compiled. */
 export type TextOp = (text: TextRun) => void
 
-/** The parser's comparison without capitals lets this one pass for `<` where it looks for the end of a title. */
+/** The parser's case-insensitive comparison takes this one for `<` when it looks for the end of a title. */
 export const takenForLessThan = '\u001c'
 
-/** The escapes that our own output has, each whole. */
+/** The complete escapes that our own output contains. */
 const escapes: Readonly<Record<string, string>> = {
   '&amp;': '&',
   '&lt;': '<',

@@ -23,7 +23,7 @@ export interface TextSink {
   endQuote(): void
 }
 
-/** Words and whether a blank stands around them; no words where there are only blanks. */
+/** Words and whether there is a blank around them; no words if there are only blanks. */
 export interface Phrase {
   readonly words: string
   readonly isBlankBefore: boolean
@@ -36,7 +36,7 @@ export function phraseOf(text: string): Phrase {
   return { words, isBlankBefore: line.startsWith(' '), isBlankAfter: line.endsWith(' ') }
 }
 
-/** Nothing would be changed, and no blank stands around. */
+/** Nothing would be changed, and there is no blank around it. */
 const plainWords = /^\S+(?: \S+)*$/
 
 const indentMax = 10
@@ -54,7 +54,7 @@ export class TextWriter implements TextSink {
   /** Of the line: cached, as scanning a line that grows piece by piece takes longer each time. */
   #hasWords = false
   #endsBlank = false
-  /** Line breaks that are owed before the next word. */
+  /** Line breaks to write before the next word. */
   #breaks = 0
   #quotes = 0
   #blank = false
@@ -202,7 +202,7 @@ export class TextWriter implements TextSink {
   }
 }
 
-/** What helps a reader who cannot click. */
+/** Whether it helps a reader who cannot click. */
 function shownAddress(address: string): string | undefined {
   const mail = /^mailto:([^?]+)/i.exec(address)
   if (mail?.[1] !== undefined) return mail[1]

@@ -13,7 +13,6 @@ import { cancelNextPage } from '../../record/cancel/cancel-page.ts'
 import { endDueSnoozes } from '../../record/end-snooze.ts'
 import type { ExpansionState } from '../../record/expand-page.ts'
 import { expandPage, expansionStart } from '../../record/expand-page.ts'
-import type { ResolveChannels } from '../../record/resolve-recipients.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { buryTask, clearTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
 import type { Environments } from '../cache/environments.ts'
@@ -32,10 +31,9 @@ import { sendWebhooks } from './run-webhooks.ts'
 
 export interface TaskParts extends PagedParts, ReplyTaskParts, SendingParts {
   readonly environments: Environments
-  readonly resolveChannels: ResolveChannels
 }
 
-type ExpansionParts = PagedParts & Pick<TaskParts, 'versions' | 'resolveChannels'>
+type ExpansionParts = PagedParts & Pick<TaskParts, 'versions'>
 
 /** Each keeps a connection of the pool busy. */
 const worksAtOnce = 3
@@ -154,10 +152,9 @@ async function expand(parts: ExpansionParts, environment: Environment, task: Tas
     const version = (await versions.of(db, environment, [versionId])).get(versionId)
     return version && activeStepFrom(version.definition.steps, 0)
   }
-  const { resolveChannels } = parts
   const start: ExpansionState = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
   await inPages(parts, environment, task, start, (state) =>
-    expandPage(db, world, environment, queue, { task, state, firstStepOf, resolveChannels }),
+    expandPage(db, world, environment, queue, { task, state, firstStepOf }),
   )
 }
 

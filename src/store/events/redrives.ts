@@ -3,8 +3,8 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Redrive, RedriveBounds, RedriveFilter, RedriveState, SkipReason } from '../../domain/delivery/redrive.ts'
+import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { sweepEnded } from './sweep-ended.ts'
 
 export interface RedriveRow {
   readonly id: string
@@ -39,8 +39,17 @@ export async function insertRedrive(
   return row as RedriveRow
 }
 
-export const sweepRedrives = (tx: Tx, environment: Environment, before: Date): Promise<void> =>
-  sweepEnded(tx, environment, sql`redrives`, before)
+/** More of the old ones go with the next call. */
+const sweptAtOnce = 100
+
+/** Forgets those that ended long ago: a few with every new one, so that there are never many. */
+export async function sweepRedrives(tx: Tx, environment: Environment, before: Date): Promise<void> {
+  await tx.run(sql`
+    delete from redrives where environment_id = ${environment.id} and id = any(array(
+      select r.id from redrives r
+      where r.environment_id = ${environment.id} and r.id < ${firstIdAt(before)}::uuid and r.ended_at < ${before}
+      order by r.id limit ${sweptAtOnce} for update skip locked))`)
+}
 
 /** No one else advances it before the transaction ends. */
 export async function lockRedrive(tx: Tx, environment: Environment, id: string): Promise<RedriveRow | undefined> {

@@ -4,8 +4,8 @@ import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { RedriveState, Retraction } from '../../domain/delivery/redrive.ts'
+import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { sweepEnded } from './sweep-ended.ts'
 
 export interface RetractionRow {
   readonly id: string
@@ -37,8 +37,17 @@ export async function insertRetraction(
   return row as RetractionRow
 }
 
-export const sweepRetractions = (tx: Tx, environment: Environment, before: Date): Promise<void> =>
-  sweepEnded(tx, environment, sql`retractions`, before)
+/** More of the old ones go with the next call. */
+const sweptAtOnce = 100
+
+/** Forgets those that ended long ago: a few with every new one, so that there are never many. */
+export async function sweepRetractions(tx: Tx, environment: Environment, before: Date): Promise<void> {
+  await tx.run(sql`
+    delete from retractions where environment_id = ${environment.id} and id = any(array(
+      select r.id from retractions r
+      where r.environment_id = ${environment.id} and r.id < ${firstIdAt(before)}::uuid and r.ended_at < ${before}
+      order by r.id limit ${sweptAtOnce} for update skip locked))`)
+}
 
 export async function lockRetraction(tx: Tx, environment: Environment, id: string): Promise<RetractionRow | undefined> {
   return tx.row<RetractionRow>(sql`

@@ -122,7 +122,10 @@ export async function insertDeletion(
 }
 
 /** Deletions of environments that the same organization had, newest first. */
-export async function listDeletions(db: Sql, environment: Environment): Promise<EnvironmentDeletion[]> {
+export async function listDeletions(
+  db: Sql,
+  environment: Pick<Environment, 'organizationId'>,
+): Promise<EnvironmentDeletion[]> {
   const rows = await db.rows<Row>(sql`
     select ${columns} from environment_deletions d join environments e on e.id = d.environment_id
     where e.organization_id = ${environment.organizationId} order by d.requested_at desc limit 100`)

@@ -1,4 +1,4 @@
-// The installation, organizations and environments tables: what exists once, before any caller.
+// The installation and environments tables: what exists once, before any caller.
 
 import { randomBytes } from 'node:crypto'
 import type { Sql, Tx } from '../../db/sql.ts'
@@ -31,11 +31,6 @@ export async function insertInstallation(tx: Tx, encryptionCheck: Buffer, now: D
 
 export async function updateEncryptionCheck(tx: Tx, encryptionCheck: Buffer): Promise<void> {
   await tx.run(sql`update installation set encryption_check = ${encryptionCheck}`)
-}
-
-export async function insertOrganization(tx: Tx, organization: { id: string; name: string; now: Date }): Promise<void> {
-  await tx.run(sql`insert into organizations (id, name, created_at)
-                   values (${organization.id}, ${organization.name}, ${organization.now})`)
 }
 
 export interface NewEnvironment extends Environment {

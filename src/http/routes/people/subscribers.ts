@@ -1,6 +1,5 @@
 // Subscribers: /v2/subscribers, and bulk creation.
 import { Type } from 'typebox'
-import type { ChannelInput } from '../../../commit/channel-changes.ts'
 import { ok } from '../../../domain/answer.ts'
 import type { SubscriberFields } from '../../../domain/people/subscriber.ts'
 import type { BulkElement } from '../../../manage/people/subscriber-bulk.ts'
@@ -8,6 +7,7 @@ import { createSubscribersInBulk } from '../../../manage/people/subscriber-bulk.
 import type { NewSubscriber } from '../../../manage/people/subscriber-creations.ts'
 import { changeSubscriber, removeSubscriber, unknownSubscriber } from '../../../manage/people/subscribers.ts'
 import { answeredTo, findSubscriber, searchSubscribers, subscriberOrders } from '../../../read/people/subscribers.ts'
+import type { ChannelInput } from '../../../store/people/channel-changes.ts'
 import { elementCheck } from '../../request/validator.ts'
 import { route } from '../../route.ts'
 import { cursorPage, cursorParameters } from '../../schemas.ts'

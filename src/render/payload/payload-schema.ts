@@ -3,7 +3,7 @@ import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { isEmail } from '../domain/people/subscriber.ts'
+import { isEmail } from '../../domain/people/subscriber.ts'
 import { linearPattern, loadLinearEngine, patternSizeMax } from './linear-pattern.ts'
 import { isOutOfTime, withinTime } from './within-time.ts'
 

@@ -1,12 +1,12 @@
 // Which integration each channel entry of a call belongs to, for calls of manage and of accept.
 
-import type { Sql } from '../db/sql.ts'
-import { sql } from '../db/sql.ts'
-import { platformWord } from '../domain/delivery/vendor.ts'
-import type { Environment } from '../domain/environment.ts'
-import type { ChannelCredentials } from '../domain/people/channel-settings.ts'
-import { notFound, Problem } from '../domain/problem.ts'
-import type { ChannelChange } from '../store/people/subscriber-channels.ts'
+import type { Sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import { platformWord } from '../../domain/delivery/vendor.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { ChannelCredentials } from '../../domain/people/channel-settings.ts'
+import { notFound, Problem } from '../../domain/problem.ts'
+import type { ChannelChange } from './subscriber-channels.ts'
 
 export interface ChannelInput {
   readonly providerId: string
