@@ -30,6 +30,7 @@ export interface JobOutcome {
 
 /**
  * A job whose lease was lost in the meantime is left to its current holder; that a message was sent is written anyway.
+ * Returns the jobs that were still ours.
  */
 export async function recordOutcomes(
   db: Db,
@@ -37,7 +38,7 @@ export async function recordOutcomes(
   environment: Environment,
   queue: Queue,
   outcomes: readonly JobOutcome[],
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const nextCount = outcomes.filter(({ settlement }) => settlement.next !== null).length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   const dead = fastFlatMap(outcomes, ({ deadTokens }) => deadTokens ?? [])
@@ -67,6 +68,7 @@ export async function recordOutcomes(
   countCalls(world.meter, outcomes, written.kept, world.now())
   if (late.size > 0) countCalls(world.meter, lost.map(onlyOf(late)), idsOf(lost), world.now())
   if (nextCount > 0 && reservation === undefined) queue.poke()
+  return written.kept
 }
 
 const none: ReadonlySet<string> = new Set()

@@ -193,6 +193,17 @@ test('an endpoint gets the types and the workflows it asks for', async () => {
   await hooks.remove(filtered)
 })
 
+test('an event does not name the address that is on the suppression list', async () => {
+  const one = await hooks.endpoint({ eventTypes: ['message.failed'] })
+  const address = `${fresh('ada')}@example.org`
+  await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address, reason: 'manual' })
+  await scene.run(await scene.workflow([email('Hello')]), { subscriberId: fresh('person'), email: address })
+  const [event] = await hooks.taken(one)
+  assert.equal(event?.body.data.message.error.text, 'The address is on the suppression list (manual)')
+  assert.ok(!event?.text.includes(address))
+  await hooks.remove(one)
+})
+
 test('what is not accepted is sent again later, with the same id and body; the log has each answer', async () => {
   const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   receiver.answers.set(one.path, [500, 'cut', 302])

@@ -1,7 +1,7 @@
 // The plans of webhooks, pinned: an endpoint with a long backlog and a long log is looked at where it is needed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql, Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { deliveriesPage } from '../../src/read/webhooks/webhook-pages.ts'
@@ -9,7 +9,7 @@ import * as deliveries from '../../src/store/webhooks/webhook-deliveries.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { worldClock } from '../support/pipeline.ts'
-import { explain, recordStatements } from '../support/plan.ts'
+import { explain, explainPrepared, recordStatements } from '../support/plan.ts'
 import { environmentOf } from '../support/topic-scene.ts'
 
 const copies = 20_000
@@ -54,6 +54,16 @@ test('the next deliveries of an endpoint, and when they are due, are found by an
   await bounded(60, (db) => deliveries.findDueDeliveries(db, environment, { endpointId: busyId, clock, limit: 10 }))
   await bounded(10, (db) => deliveries.nextDeliveryInMs(db, environment, { endpointId: busyId, clock }))
   await bounded(10, (db) => deliveries.nextDeliveryInMs(db, environment, { endpointId, clock }))
+})
+
+test('a sweep reads what it deletes, not what is kept', async () => {
+  const recording = recordStatements(app.database.db)
+  const sweep = (now: Date): Promise<number> => deliveries.sweepDeliveries(recording as Tx, now, 100)
+  assert.equal(await sweep(app.world.now()), 0)
+  const [statement = assert.fail('no statement')] = recording.statements
+  const plan = await explain(app.database.db, statement)
+  assert.ok(plan.rowsExamined <= 10, `${plan.rowsExamined} rows\n${plan.text}`)
+  assert.equal((await explainPrepared(app.database.db, statement)).rowsExamined, plan.rowsExamined)
 })
 
 test('a page of the log reads its own rows, with and without a status', async () => {

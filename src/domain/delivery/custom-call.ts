@@ -207,7 +207,7 @@ export function callResultOf(text: string): CallResult | undefined {
 }
 
 /** Without NUL and unpaired surrogates, which databases reject, in names and texts. */
-function storableObject(value: Readonly<Record<string, unknown>>): CallResult {
+export function storableObject(value: Readonly<Record<string, unknown>>): CallResult {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), storableValue(member)]))
 }
 

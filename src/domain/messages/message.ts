@@ -81,4 +81,6 @@ export interface MessageDraft {
 export interface MessageError {
   readonly errorId: string
   readonly errorText: string
+  /** The same without the recipient's address, where the text names it: for what is stored apart from the message. */
+  readonly textWithoutAddress?: string
 }

@@ -4,31 +4,62 @@ import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { wants } from '../../domain/webhooks/webhook-endpoint.ts'
 import type { MessageFacts, NamedWorkflow, News } from '../../domain/webhooks/webhook-event.ts'
+import type { Queue } from '../../queue/queue.ts'
 import type { NewTask, Task } from '../../store/jobs/tasks.ts'
-import { finishTasks, wakeTasks } from '../../store/jobs/tasks.ts'
+import { advanceTask, finishTasks, repeatTask, wakeTasks } from '../../store/jobs/tasks.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
 import type { NewDelivery } from '../../store/webhooks/webhook-deliveries.ts'
 import { insertDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
 import { listActiveEndpoints } from '../../store/webhooks/webhook-endpoints.ts'
 import type { ShownMessage } from '../../store/webhooks/webhook-news.ts'
-import { findShownMessages, takeNews } from '../../store/webhooks/webhook-news.ts'
+import { findShownMessages, takeNews, tryLockNews } from '../../store/webhooks/webhook-news.ts'
 import type { World } from '../../world/world.ts'
 
 /** Each becomes as many deliveries as there are endpoints. */
 const newsPerPage = 500
 
-/** All that there is; the tasks are finished with the last page. */
-export async function expandNews(
+/** While another node takes the events of the environment: about as long as it needs for a page. */
+const lockedAgainMs = 100
+
+/**
+ * The next page; true if there may be more. The tasks are finished with the last page. Before that the first of them stands for
+ * all, with its lease renewed.
+ */
+export async function expandNewsPage(
   db: Db,
   world: World,
   environment: Environment,
-  tasks: readonly Task[],
-): Promise<void> {
-  let isMore = true
-  while (isMore) isMore = await db.transaction((tx) => expandPage(tx, world, environment, tasks))
+  queue: Queue,
+  tasks: readonly [Task, ...Task[]],
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    if (!(await tryLockNews(tx, environment))) {
+      const [first] = tasks
+      const isOurs = await keepFirst(tx, environment, queue, tasks)
+      if (isOurs) await repeatTask(tx, environment, { ...first, waitMs: lockedAgainMs, state: {} }, queue.clock)
+      return false
+    }
+    const isMore = await writeDeliveries(tx, world, environment)
+    if (isMore) return keepFirst(tx, environment, queue, tasks)
+    await finishTasks(tx, environment, tasks)
+    return false
+  })
 }
 
-async function expandPage(tx: Tx, world: World, environment: Environment, tasks: readonly Task[]): Promise<boolean> {
+/** False, and all are left to those who have them, if the first is no longer ours: no event is left without a task. */
+async function keepFirst(
+  tx: Tx,
+  environment: Environment,
+  queue: Queue,
+  [{ id, lease, state }, ...others]: readonly [Task, ...Task[]],
+): Promise<boolean> {
+  const isOurs = await advanceTask(tx, environment, { id, lease, state }, queue)
+  if (isOurs) await finishTasks(tx, environment, others)
+  return isOurs
+}
+
+/** True if a whole page was taken. */
+async function writeDeliveries(tx: Tx, world: World, environment: Environment): Promise<boolean> {
   const news = await takeNews(tx, environment, newsPerPage)
   const now = world.now()
   const endpoints = news.length === 0 ? [] : await listActiveEndpoints(tx, environment)
@@ -46,9 +77,7 @@ async function expandPage(tx: Tx, world: World, environment: Environment, tasks:
     woken.map((id) => sendingTask(id, now)),
     now,
   )
-  if (news.length === newsPerPage) return true
-  await finishTasks(tx, environment, tasks)
-  return false
+  return news.length === newsPerPage
 }
 
 /** One for each endpoint: whoever has it sends the endpoint's deliveries. */

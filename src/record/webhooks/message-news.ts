@@ -49,4 +49,4 @@ export function newsOfResults(world: World, results: readonly CallResult[], now:
 }
 
 const errorOf = (error: NewMessage['error']): { code: string; text: string } | null =>
-  error === null ? null : { code: error.errorId, text: error.errorText }
+  error === null ? null : { code: error.errorId, text: error.textWithoutAddress ?? error.errorText }

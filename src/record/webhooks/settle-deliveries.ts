@@ -9,7 +9,13 @@ import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, finishTasks, repeatTask } from '../../store/jobs/tasks.ts'
 import type { AttemptedDelivery, DueDelivery } from '../../store/webhooks/webhook-deliveries.ts'
 import { nextDeliveryInMs, recordAttempts } from '../../store/webhooks/webhook-deliveries.ts'
-import { disableEndpoint, noteDelivered, noteFailed } from '../../store/webhooks/webhook-endpoints.ts'
+import {
+  disableEndpoint,
+  isEndpointEnabled,
+  lockEndpoint,
+  noteDelivered,
+  noteFailed,
+} from '../../store/webhooks/webhook-endpoints.ts'
 import type { World } from '../../world/world.ts'
 
 export interface Round {
@@ -39,8 +45,10 @@ export async function settleRound(
   const failed = calls.filter(({ attempt }) => attempt.error !== null)
   const lastError = failed.at(-1)?.attempt.error ?? ''
   const isGone = calls.some(({ attempt }) => attempt.status === goneStatus)
-  // The endpoint first, then its deliveries, then its task: whoever changes or redrives locks them in the same order.
+  // The endpoint first, then its deliveries, then its task: whoever changes or redrives locks them in the same order. It is
+  // locked even where nothing is noted of it: a redrive locks many deliveries, and not in the order of these.
   return db.transaction(async (tx) => {
+    await lockEndpoint(tx, environment, endpoint.id)
     if (failed.length < calls.length) await noteDelivered(tx, environment, endpoint.id, now)
     const noted = { count: failed.length, error: lastError, now }
     const since = failed.length === calls.length ? await noteFailed(tx, environment, endpoint.id, noted) : undefined
@@ -109,7 +117,21 @@ export async function postponeTask(
   await db.transaction((tx) => repeatTask(tx, environment, { ...task, waitMs, state: {} }, clock))
 }
 
-/** Its endpoint is disabled or deleted. */
-export async function endTask(db: Db, environment: Environment, task: Task): Promise<void> {
-  await db.transaction((tx) => finishTasks(tx, environment, [task]))
+/**
+ * Its endpoint is disabled or deleted. The task is held before that is read once more: whoever enables the endpoint wakes the task,
+ * and a task that is leased stays as it is.
+ */
+export async function endTask(
+  db: Db,
+  environment: Environment,
+  queue: Queue,
+  { task, endpointId }: { task: Task; endpointId: string },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const isOurs = await advanceTask(tx, environment, { ...task, state: { endpointId } }, queue)
+    if (!isOurs) return
+    const isEnabled = await isEndpointEnabled(tx, environment, endpointId)
+    if (isEnabled) await repeatTask(tx, environment, { ...task, waitMs: 0, state: {} }, queue.clock)
+    else await finishTasks(tx, environment, [task])
+  })
 }

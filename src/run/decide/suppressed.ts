@@ -124,7 +124,11 @@ export function leavingOut(
   const details = [...decision.details, detailOf([...leftOut.values()], left.length > 0, now)]
   if (left.length > 0) return { facts, decision: { ...decision, messages: left, details } }
   const { envelope: _unsent, ...message } = shown
-  const error = sendErrorOf(shown.channel, `${first.address} is on the suppression list (${first.reason})`)
+  const isListed = `is on the suppression list (${first.reason})`
+  const error = {
+    ...sendErrorOf(shown.channel, `${first.address} ${isListed}`),
+    textWithoutAddress: `The address ${isListed}`,
+  }
   const messages = [messageOf(facts, message, now, { state: 'done', status: 'warning', error })]
   return settles(facts.job, 'skipped', { details, messages, next: nextOf(facts) })
 }

@@ -4,12 +4,14 @@ import { firstIdAt, notificationIdOf } from '../../domain/derived-id.ts'
 import type { News } from '../../domain/webhooks/webhook-event.ts'
 
 const hourMs = 60 * 60_000
-const errorLengthMax = 1_000
 
-/** `downSince`: if its provider is taken to be down; otherwise its settings were refused. */
+/**
+ * `downSince`: if its provider is taken to be down; otherwise its settings were refused. Without the provider's words: they may
+ * name a recipient, and the event belongs to no subscriber with whom it would be erased.
+ */
 export function failingNews(
   { _id, identifier, name, providerId, channel }: Integration,
-  { error, downSince, now }: { error: string | null; downSince: Date | undefined; now: Date },
+  { downSince, now }: { downSince: Date | undefined; now: Date },
 ): News {
   const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
   return {
@@ -22,7 +24,6 @@ export function failingNews(
       integration: { _id, identifier, name, providerId, channel },
       reason: downSince === undefined ? 'misconfigured' : 'down',
       since: (downSince ?? now).toISOString(),
-      error: error?.slice(0, errorLengthMax) ?? null,
     },
     at: now,
   }

@@ -9,6 +9,7 @@ import type { Queue } from '../../queue/queue.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import { recordOutcomes } from '../../record/record-outcomes.ts'
 import type { World } from '../../world/world.ts'
+import { createFailingReports } from './failing-reports.ts'
 import { createGather } from './gather.ts'
 
 export interface OutcomeRecorder {
@@ -48,11 +49,12 @@ export interface RecorderParts {
 
 export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
   const { db, world, queue } = parts
+  const reports = createFailingReports()
   const group: Group<JobOutcome, true> = createGroup({
     sizeMax: outcomesPerCommitMax,
     keyOf: (outcome) => outcome.settlement.job.id,
     commit: async (environment, items) => {
-      await recordOutcomes(db, world, environment, queue, items)
+      await reports.once(items, (some) => recordOutcomes(db, world, environment, queue, some))
       return items.map((): true => true)
     },
   })

@@ -192,8 +192,7 @@ function reportedCall(facts: JobFacts, { asked, outcome }: Called, { now, rest }
   const integration = facts.integrations.find((one) => one._id === asked.integrationId)
   const isFailing = downSince !== undefined || outcome.kind === 'misconfigured'
   if (!isFailing || integration === undefined) return reportedWith(facts)
-  const error = 'detail' in outcome && typeof outcome.detail === 'string' ? outcome.detail : null
-  return { ...reportedWith(facts), failing: failingNews(integration, { error, downSince, now }) }
+  return { ...reportedWith(facts), failing: failingNews(integration, { downSince, now }) }
 }
 
 function situationOf(facts: JobFacts, call: Called, { now, random, rest }: SettlingParts): OutcomeSituation {

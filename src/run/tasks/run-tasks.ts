@@ -13,7 +13,6 @@ import { cancelNextPage } from '../../record/cancel/cancel-page.ts'
 import { endDueSnoozes } from '../../record/end-snooze.ts'
 import type { ExpansionState } from '../../record/expand-page.ts'
 import { expandPage, expansionStart } from '../../record/expand-page.ts'
-import { expandNews } from '../../record/webhooks/expand-news.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { buryTask, clearTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
 import type { Environments } from '../cache/environments.ts'
@@ -22,6 +21,7 @@ import type { Writing } from '../writing.ts'
 import type { PagedParts } from './in-pages.ts'
 import { inPages } from './in-pages.ts'
 import { runErasure } from './run-erasures.ts'
+import { becomeDeliveries } from './run-news.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
 import { runRedrive, runRetraction } from './run-redrives.ts'
 import type { ReplyTaskParts } from './run-replies.ts'
@@ -63,7 +63,7 @@ export async function runTasks(parts: TaskParts, tasks: readonly Task[], handlin
     const snoozes = group.filter((task) => task.kind === 'unsnooze' && !isPoisonous(task))
     const news = group.filter((task) => task.kind === 'news' && !isPoisonous(task))
     if (snoozes.length > 0) works.push(() => allAtOnce(guard, snoozes, (all) => endSnoozes(guard, all)))
-    if (news.length > 0) works.push(() => allAtOnce(guard, news, (all) => becomeDeliveries(guard, all)))
+    if (news.length > 0) works.push(() => allAtOnce(guard, news, (all) => becomeDeliveries(parts, environment, all)))
     for (const task of group.filter((one) => !snoozes.includes(one) && !news.includes(one))) {
       const work = (): Promise<void> => runners[task.kind](parts, environment, task)
       const call = (): Promise<void> => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate }))
@@ -117,7 +117,7 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
   erase: runErasure,
   redrive: runRedrive,
   retract: runRetraction,
-  news: ({ db, world }, environment, task) => expandNews(db, world, environment, [task]),
+  news: (parts, environment, task) => becomeDeliveries(parts, environment, [task]),
   webhook: sendWebhooks,
 }
 
@@ -137,14 +137,6 @@ async function allAtOnce(
 
 const endSnoozes = ({ writing: { db, world }, environment }: Guard, tasks: readonly Task[]): Promise<void> =>
   endDueSnoozes(db, world, environment, tasks)
-
-async function becomeDeliveries(
-  { writing: { db, world, queue }, environment }: Guard,
-  tasks: readonly Task[],
-): Promise<void> {
-  await expandNews(db, world, environment, tasks)
-  queue.poke()
-}
 
 /** A large audience must not keep a small one waiting, whichever environment they belong to. */
 async function sideBySide(works: Work[], atOnce: number): Promise<void> {

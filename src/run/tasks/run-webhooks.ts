@@ -48,7 +48,8 @@ async function sendTo(parts: PagedParts, environment: Environment, task: Task): 
   for (;;) {
     // Read again for each round: a change of the address or of the secret applies at once.
     const endpoint = await findEndpoint(db, world.sealer, environment, endpointId)
-    if (endpoint === undefined || endpoint.disabledAt !== null) return endTask(db, environment, task)
+    if (endpoint === undefined || endpoint.disabledAt !== null)
+      return endTask(db, environment, queue, { task, endpointId })
     const isOver = parts.isStopping() || !parts.isAlive() || world.now().getTime() - startedMs > turnMs
     if (isOver) return leaveTask(db, environment, task, queue.clock)
     const limit = endpoint.concurrency

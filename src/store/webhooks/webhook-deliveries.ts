@@ -167,7 +167,13 @@ export async function eraseDeliveriesOf(
     where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
 }
 
-/** What is too old, and everything of endpoints that were deleted. Locked rows are skipped. */
+/** Above every id that is made. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/**
+ * What is too old, and everything of endpoints that were deleted. Locked rows are skipped. One bound for both, because an `or`
+ * would read everything that is kept.
+ */
 export async function sweepDeliveries(tx: Tx, now: Date, limit: number): Promise<number> {
   const oldest = firstIdAt(new Date(now.getTime() - deliveriesKeptMs))
   return tx.run(sql`
@@ -176,7 +182,7 @@ export async function sweepDeliveries(tx: Tx, now: Date, limit: number): Promise
       cross join lateral (
         select d.environment_id, d.endpoint_id, d.id from webhook_deliveries d
         where d.environment_id = w.environment_id and d.endpoint_id = w.id
-          and (w.deleted_at is not null or d.id < ${oldest})
+          and d.id < case when w.deleted_at is null then ${oldest}::uuid else ${lastId}::uuid end
         order by d.id limit ${limit} for update skip locked) as old
       limit ${limit})
     delete from webhook_deliveries d using swept

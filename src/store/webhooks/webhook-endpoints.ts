@@ -61,6 +61,20 @@ export async function findEndpoint(
   return row && endpointOf(sealer, environment, row)
 }
 
+/** No one else changes it before the transaction ends. */
+export async function lockEndpoint(tx: Tx, environment: Environment, id: string): Promise<void> {
+  await tx.run(sql`
+    select 1 from webhook_endpoints w where w.environment_id = ${environment.id} and w.id = ${id} for no key update`)
+}
+
+/** False where it is disabled or deleted. */
+export async function isEndpointEnabled(db: Sql, environment: Environment, id: string): Promise<boolean> {
+  const row = await db.row(sql`
+    select 1 from webhook_endpoints w
+    where w.environment_id = ${environment.id} and w.id = ${id} and w.disabled_at is null and w.deleted_at is null`)
+  return row !== undefined
+}
+
 export async function countEndpoints(db: Sql, environment: Environment): Promise<number> {
   const row = await db.row<{ count: number }>(sql`
     select count(*)::int as count from webhook_endpoints where environment_id = ${environment.id} and deleted_at is null`)

@@ -3,6 +3,7 @@ import type { Part } from '../../db/one-statement.ts'
 import { oneStatement } from '../../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import { storableObject } from '../../domain/delivery/custom-call.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { News } from '../../domain/webhooks/webhook-event.ts'
@@ -25,6 +26,7 @@ export interface NewsGroup {
   readonly written?: Statement
 }
 
+/** A text that was cut within a character would fail the whole statement. */
 function rowsOf(environment: Environment, news: readonly News[], fenceIds: readonly string[] = []): Statement {
   const column = <Value>(read: (one: News) => Value): Value[] => news.map(read)
   return sql`
@@ -32,9 +34,12 @@ function rowsOf(environment: Environment, news: readonly News[], fenceIds: reado
     select ${environment.id}::uuid, n.id, n.type, n.subject_id, n.subscriber_id, n.facts::jsonb, n.at
     from unnest(${column((one) => one.id)}::uuid[], ${column((one) => one.type)}::text[],
       ${column((one) => one.subjectId)}::uuid[], ${column((one) => one.subscriberId)}::uuid[],
-      ${column((one) => json(one.facts))}::text[], ${column((one) => one.at)}::timestamptz[], ${fenceIds}::uuid[])
+      ${column((one) => json(storableObject(one.facts)))}::text[], ${column((one) => one.at)}::timestamptz[], ${fenceIds}::uuid[])
       as n (id, type, subject_id, subscriber_id, facts, at, fence_id)`
 }
+
+/** Two statements that report the same insert it in the same order: they wait for each other, and never in a circle. */
+const inOrder = sql`order by n.id on conflict (environment_id, id) do nothing`
 
 /** As parts of the statement in which it happens, with the task that reports it; none where there is nothing to report. */
 export function newsInsertions(
@@ -47,7 +52,7 @@ export function newsInsertions(
   const parts = filled.map(({ as, name, news, written }): Part => {
     const fenceIds = news.map(({ fenceId }) => fenceId)
     const within = written === undefined ? sql`` : sql`where n.fence_id in (${written})`
-    const statement = sql`${rowsOf(environment, news, fenceIds)} ${within} on conflict (environment_id, id) do nothing`
+    const statement = sql`${rowsOf(environment, news, fenceIds)} ${within} ${inOrder}`
     return { as, name: `news-${name}`, statement }
   })
   return [...parts, taskInsertion(environment, [newsTask(newId(), now)], now)]
@@ -70,11 +75,22 @@ export async function reportNews(
       {
         as: sql`news`,
         name: 'news-if-wanted',
-        statement: sql`${rowsOf(environment, news)} ${where} on conflict (environment_id, id) do nothing`,
+        statement: sql`${rowsOf(environment, news)} ${where} ${inOrder}`,
       },
       taskInsertion(environment, [task], now, { name: 'if-wanted', where }),
     ]),
   )
+}
+
+/** Apart from other locks by number: the first half names what is locked, the second the environment. */
+const expansionLock = 0x6e657773
+
+/** True for the one transaction that takes the environment's events, until it ends: a second would only wait for its rows. */
+export async function tryLockNews(tx: Tx, environment: Environment): Promise<boolean> {
+  const row = await tx.row<{ locked: boolean }>(
+    sql`select pg_try_advisory_xact_lock(${expansionLock}::int, hashtext(${environment.id}::text)) as locked`,
+  )
+  return row?.locked === true
 }
 
 /**

@@ -112,13 +112,12 @@ const described: Readonly<Record<WebhookEventType, Described>> = {
       }),
       reason: literals(['down', 'misconfigured']),
       since: timestamp(),
-      error: nullableString(),
     }),
     example: {
       integration: {
         ...{ _id: ids.other, identifier: 'sendgrid-main', name: 'SendGrid', providerId: 'sendgrid', channel: 'email' },
       },
-      ...{ reason: 'down', since: '2026-01-02T03:04:05.678Z', error: 'SendGrid answered 503: try later' },
+      ...{ reason: 'down', since: '2026-01-02T03:04:05.678Z' },
     },
   },
 }

@@ -30,12 +30,10 @@ import {
 const shared = { tag: 'Webhooks', category: 'configuration' } as const
 const path = '/v1/webhook-endpoints'
 
-/** A query may hold a token, as other secrets it is shown to full keys only. */
+/** A path or a query may hold a token, which as other secrets is shown to full keys only. */
 function shownTo(principal: Principal, shown: ShownEndpoint): ShownEndpoint {
   if (mayUse(principal, 'full')) return shown
-  const address = new URL(shown.url)
-  address.search = ''
-  return { ...shown, url: address.href }
+  return { ...shown, url: new URL(shown.url).origin }
 }
 
 export const webhookEndpointRoutes = [

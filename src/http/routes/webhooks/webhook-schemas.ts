@@ -26,7 +26,7 @@ export const deliveryParams = Type.Object({ endpointId: uuid(), deliveryId: uuid
 
 const members = {
   _id: Type.String(),
-  url: Type.String({ description: 'Without its query for keys that are not `full`: it may hold a token.' }),
+  url: Type.String({ description: 'Only its origin for keys that are not `full`: the rest may hold a token.' }),
   description: Type.String(),
   eventTypes: Type.Array(Type.String(), { description: meanings.eventTypes }),
   workflows: Type.Array(Type.String(), { description: meanings.workflows }),
