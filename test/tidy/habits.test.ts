@@ -1,7 +1,15 @@
 // Habits of the code that no compiler checks.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { barrels, consoleUses, defaultExports, leftovers, loneTests, variableReads } from './rules/habits.ts'
+import {
+  barrels,
+  consoleUses,
+  defaultExports,
+  leftovers,
+  loneTests,
+  statementsElsewhere,
+  variableReads,
+} from './rules/habits.ts'
 import type { Breach, Sources } from './rules/sources.ts'
 import { readSources, reported, sample } from './rules/sources.ts'
 
@@ -39,6 +47,19 @@ const habits: readonly Habit[] = [
     over: source,
     refused: [['src/a.ts', 'console.log(1)']],
     allowed: [['src/a.ts', "// console.log\nconst text = 'console.log'"]],
+  },
+  {
+    says: 'run, commit and simulate hold no statements',
+    breaches: statementsElsewhere,
+    over: source,
+    refused: [
+      ['src/run/a.ts', 'db.rows(sql`select 1`)'],
+      ['src/simulate/a.ts', 'const a = sql`select 1`'],
+    ],
+    allowed: [
+      ['src/store/a.ts', 'sql`select 1`'],
+      ['src/run/a.ts', '// sql`select 1`'],
+    ],
   },
   {
     says: 'nothing in src is exported by default',

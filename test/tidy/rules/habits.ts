@@ -28,6 +28,14 @@ function importsOfProcess(sources: Sources): Breach[] {
 
 export const consoleUses = (sources: Sources): Breach[] => inCode(sources, /\bconsole\s*\./g, 'prints to the console')
 
+/** Rooms that leave statements to the store and to reads. */
+const withoutStatements = /^src\/(?:run|commit|simulate)\//
+
+export function statementsElsewhere(sources: Sources): Breach[] {
+  const rooms = new Map([...sources].filter(([file]) => withoutStatements.test(file) && !file.endsWith('.test.ts')))
+  return inCode(rooms, /\bsql`/g, 'holds a statement: it belongs to store or read')
+}
+
 export const defaultExports = (sources: Sources): Breach[] =>
   inCode(sources, /\bexport\s+default\b|\bas\s+default\b/g, 'has a default export')
 
