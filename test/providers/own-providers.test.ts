@@ -1,4 +1,5 @@
 // Providers of an operator's own: what is loaded, and what stops a start.
+// Runs in a process of its own: others would see the providers that it loads.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -99,7 +99,8 @@ function planOf(row: Explained | undefined): Plan {
     ...whole,
     parts,
     rest,
-    hasSequentialScan: nodes.some((node) => node['Node Type'].includes('Seq Scan')),
+    // An empty table is read from its beginning to its end without touching a page.
+    hasSequentialScan: nodes.some((node) => node['Node Type'].includes('Seq Scan') && costOf(node).pagesTouched > 0),
     indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
     relations: new Set(nodes.flatMap((node) => (node['Actual Loops'] > 0 ? (node['Relation Name'] ?? []) : []))),
     text: JSON.stringify(root, undefined, 1),
