@@ -59,6 +59,19 @@ test('an endpoint that answers 410 is disabled at once', async () => {
   await hooks.remove(one)
 })
 
+test('an endpoint with another address has not failed yet', async () => {
+  const one = await hooks.endpoint()
+  receiver.answers.set(one.path, [500])
+  await hooks.tested(one)
+  assert.equal((await hooks.shown(one)).state, 'failing')
+  await scene.expect(200, 'PATCH', hooks.at(one), { url: receiver.url(one.path) })
+  assert.equal((await hooks.shown(one)).state, 'failing')
+  await scene.expect(200, 'PATCH', hooks.at(one), { url: receiver.url('/other') })
+  const { state, failures, lastError } = await hooks.shown(one)
+  assert.deepEqual([state, failures, lastError], ['active', 0, null])
+  await hooks.remove(one)
+})
+
 test('one delivery or those of a time are sent again, under their ids', async () => {
   const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const workflow = await scene.workflow([inApp()])
@@ -73,7 +86,7 @@ test('one delivery or those of a time are sent again, under their ids', async ()
     [ids[1]],
   )
   const none = await scene.expect(200, 'POST', hooks.at(one, '/redrive'), { from })
-  assert.deepEqual(none, { redriven: 0, isCapped: false })
+  assert.deepEqual(none, { redriven: 0, isCapped: false, nextFrom: null })
   const all = await scene.expect(200, 'POST', hooks.at(one, '/redrive'), { from, statuses: ['delivered'] })
   assert.equal(all.redriven, 3)
   assert.deepEqual(
