@@ -156,6 +156,22 @@ test('calls without an answer shrink it; one that fails now and then does not', 
   assert.ok(run({ window: createCallWindow(), provider: failsAt(2), forMs: 10_000 }).last < 20)
 })
 
+test('a tenth of the calls must fail, and never fewer than three', () => {
+  for (const [max, failures] of [
+    [50, 5],
+    [10, 3],
+    [5, 3],
+  ] as const) {
+    const window = createCallWindow()
+    assert.equal(window.size(max), max)
+    const fail = () => window.note({ beganAt: at(0), ending: 'failed' }, at(100))
+    for (let count = 1; count < failures; count += 1) fail()
+    assert.equal(window.size(max), max, `${failures - 1} of ${max}`)
+    fail()
+    assert.equal(window.size(max), Math.floor(max / 2), `${failures} of ${max}`)
+  }
+})
+
 test('what our own busy process adds is not taken for a slow provider', () => {
   /** Latency grows with the calls: at 50 of them it is 60 ms. */
   const sizeWith = (ownMs: number): number => {

@@ -39,3 +39,8 @@ test('the ranges of two nodes do not touch', () => {
   assert.ok(lease > one.all.to)
   assert.notEqual(createLeaseSource().key, createLeaseSource().key)
 })
+
+test('the range of all nodes is one that PostgreSQL can read', () => {
+  assert.ok(isUuid(everyLease.from), everyLease.from)
+  assert.ok(isUuid(everyLease.to), everyLease.to)
+})

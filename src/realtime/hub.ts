@@ -28,8 +28,8 @@ const inboxesPerSweepMax = 1_000
 const looksAgainAfterMs = [50, 200, 1_000]
 const lookAgainAfterFailureMs = 1_000
 /**
- * How long after its first opening an inbox is searched for messages without a number: soon, and for the last time when no
- * statement that began before the opening can be in progress.
+ * How long after it is first followed an inbox that was opened of late is searched for messages without a number: soon, and
+ * for the last time when no statement that began before the opening can be in progress.
  */
 const stragglerSearchesMs = [2_000, 10_000, 60_000]
 const stragglersUntilMs = 600_000
@@ -62,12 +62,14 @@ interface Inbox {
   looks: number
   /** The next one of them. */
   again: NodeJS.Timeout | undefined
+  /** Since when it is followed here, by the process's own steady clock. */
+  readonly sinceMs: number
   /** Of the searches for messages without a number, how many are behind it. */
   searches: number
 }
 
-const newInbox = (environment: Environment, subscriberId: string): Inbox => ({
-  ...{ environment, subscriberId, followers: new Set() },
+const newInbox = (environment: Environment, subscriberId: string, sinceMs: number): Inbox => ({
+  ...{ environment, subscriberId, sinceMs, followers: new Set() },
   ...{ number: 0, looks: 0, again: undefined, searches: 0 },
 })
 
@@ -78,6 +80,7 @@ export interface HubSources {
   readonly presence?: Presence
   /** The first follower has come. */
   onFirst?(): void
+  monotonicMs?(): number
 }
 
 export function createHub(db: Db, world: World, sources: HubSources): Hub {
@@ -89,6 +92,7 @@ class InboxHub implements Hub {
   readonly #world: World
   readonly #presence: Presence | undefined
   readonly #onFirst: () => void
+  readonly #monotonicMs: () => number
   readonly #inboxes = new Map<string, Inbox>()
   readonly #dirty = new Set<Inbox>()
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -98,11 +102,16 @@ class InboxHub implements Hub {
   #sweeper: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(db: Db, world: World, { hints, presence, onFirst = () => {} }: HubSources) {
+  constructor(
+    db: Db,
+    world: World,
+    { hints, presence, onFirst = () => {}, monotonicMs = () => performance.now() }: HubSources,
+  ) {
     this.#db = db
     this.#world = world
     this.#presence = presence
     this.#onFirst = onFirst
+    this.#monotonicMs = monotonicMs
     hints.listen((environmentId, subscriberIds) => this.#hinted(environmentId, subscriberIds))
   }
 
@@ -145,7 +154,7 @@ class InboxHub implements Hub {
     }
     const key = keyOf(environment.id, subscriberId)
     const known = this.#inboxes.get(key)
-    const inbox = known ?? newInbox(environment, subscriberId)
+    const inbox = known ?? newInbox(environment, subscriberId, this.#monotonicMs())
     inbox.followers.add(follower)
     this.#inboxes.set(key, inbox)
     if (known === undefined) this.#presence?.arrived(environment, subscriberId)
@@ -305,7 +314,7 @@ class InboxHub implements Hub {
       this.#judge(inbox, number)
       if (number === undefined) continue
       if (number.number > inbox.number) this.#look(inbox)
-      const searches = this.#searchesDue(number)
+      const searches = this.#searchesDue(inbox, number)
       if (searches > inbox.searches) due.push({ inbox, searches })
     }
     if (due.length === 0) return
@@ -316,9 +325,11 @@ class InboxHub implements Hub {
     for (const { inbox, searches } of due) inbox.searches = searches
   }
 
-  #searchesDue({ openedAt }: InboxNumber): number {
-    const ageMs = this.#world.now().getTime() - openedAt.getTime()
-    return ageMs >= stragglersUntilMs ? 0 : stragglerSearchesMs.filter((afterMs) => afterMs <= ageMs).length
+  /** Counted from when it is followed: the clocks of node and database may differ. */
+  #searchesDue({ sinceMs }: Inbox, { openedAt }: InboxNumber): number {
+    if (this.#world.now().getTime() - openedAt.getTime() >= stragglersUntilMs) return 0
+    const followedMs = this.#monotonicMs() - sinceMs
+    return stragglerSearchesMs.filter((afterMs) => afterMs <= followedMs).length
   }
 
   async #numberStragglers(environment: Environment, subscriberIds: readonly string[]): Promise<void> {

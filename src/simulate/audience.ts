@@ -1,13 +1,12 @@
 // Who would be notified of an event: the people it names, then the subscribers of its topics, each once; and who is
 // excluded.
 import type { Sql } from '../db/sql.ts'
-import { sql } from '../db/sql.ts'
 import type { EventRequest } from '../domain/delivery/event.ts'
 import { recipientsPerPageMax } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Topic } from '../domain/people/topic.ts'
 import { findSubscriberIds } from '../store/people/subscribers.ts'
-import { findTopicMembers } from '../store/people/topic-subscriptions.ts'
+import { countMembers, findMembersAmong, findTopicMembers } from '../store/people/topic-subscriptions.ts'
 import type { People } from './people.ts'
 
 export interface Member {
@@ -58,7 +57,7 @@ export async function findAudience(
   }
   const left = await findLeftOut(db, environment, request, people, topics)
   const { members, isAll } = await firstMembers(db, environment, topics, { left, limit: limit - named.length })
-  const more = isAll ? { count: members.length, isCapped: false } : await countMembers(db, environment, topics, left)
+  const more = isAll ? { count: members.length, isCapped: false } : await countedMembers(db, environment, topics, left)
   const count = request.recipients.length + more.count
   return {
     shown: [...named, ...members],
@@ -93,27 +92,12 @@ async function findLeftOut(
   if (actorId !== undefined && actor !== undefined && !names.has(actor.subscriberId)) {
     candidates.set(actorId, { subscriberId: actor.subscriberId, reason: 'actor' })
   }
-  const members = await membersAmong(db, environment, topics, [...candidates.keys()])
+  const topicIds = topics.map(({ _id }) => _id)
+  const members = await findMembersAmong(db, environment, topicIds, [...candidates.keys()])
   return {
     ids: new Set([...ids.values(), ...(actorId === undefined ? [] : [actorId])]),
     dropped: [...candidates].flatMap(([id, one]) => (members.has(id) ? [one] : [])).slice(0, droppedMax),
   }
-}
-
-async function membersAmong(
-  db: Sql,
-  environment: Environment,
-  topics: readonly Topic[],
-  ids: readonly string[],
-): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await db.rows<{ id: string }>(sql`
-    select asked.id from unnest(${ids}::uuid[]) as asked (id)
-    where exists (
-      select 1 from topic_subscriptions t
-      where t.environment_id = ${environment.id} and t.subscriber_id = asked.id
-        and t.topic_id = any(${topics.map(({ _id }) => _id)}::uuid[]))`)
-  return new Set(rows.map(({ id }) => id))
 }
 
 async function firstMembers(
@@ -142,24 +126,17 @@ async function firstMembers(
   return { members, isAll: false }
 }
 
-async function countMembers(
+async function countedMembers(
   db: Sql,
   environment: Environment,
   topics: readonly Topic[],
   left: LeftOut,
 ): Promise<{ count: number; isCapped: boolean }> {
-  const row = await db.row<{ count: number; met: number }>(sql`
-    select count(distinct met.subscriber_id)::int as count, count(*)::int as met from (
-      select m.subscriber_id
-      from unnest(${topics.map(({ _id }) => _id)}::uuid[]) as asked (topic_id)
-      cross join lateral (
-        select t.subscriber_id from topic_subscriptions t
-        where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
-          and t.subscriber_id <> all(${[...left.ids]}::uuid[])
-        order by t.subscriber_id limit ${countedMax + 1}) m
-      cross join lateral (
-        select 1 from subscribers u
-        where u.environment_id = ${environment.id} and u.id = m.subscriber_id and u.deleted_at is null limit 1) s
-      limit ${metMax}) met`)
-  return { count: row?.count ?? 0, isCapped: (row?.met ?? 0) >= metMax }
+  const { count, met } = await countMembers(db, environment, {
+    topicIds: topics.map(({ _id }) => _id),
+    without: [...left.ids],
+    perTopicMax: countedMax + 1,
+    metMax,
+  })
+  return { count, isCapped: met >= metMax }
 }

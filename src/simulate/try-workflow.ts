@@ -1,16 +1,17 @@
 // An unsaved workflow, built from what a caller would save: rejected for the same errors, and not stored.
 import type { TriedWorkflow } from '../accept/judge-events.ts'
 import type { Sql } from '../db/sql.ts'
-import { sql } from '../db/sql.ts'
 import { slugOf } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { invalid, Problem } from '../domain/problem.ts'
-import { isUuid } from '../domain/uuid-v7.ts'
 import type { WorkflowChange } from '../manage/workflows/workflow-definition.ts'
 import { newDefinition } from '../manage/workflows/workflow-definition.ts'
 import { refuseNames } from '../manage/workflows/workflow-names.ts'
 import { examineAhead } from '../render/examine.ts'
+import { findFeedNames } from '../store/workflows/feeds.ts'
+import type { Named } from '../store/workflows/layouts.ts'
+import { findLayoutNames } from '../store/workflows/layouts.ts'
 import type { Threads } from '../world/threads.ts'
 
 /** Active unless it says otherwise: who tries it wants to see it run. */
@@ -45,26 +46,8 @@ function below(field: string, problem: Problem): Problem {
   )
 }
 
-interface Names {
-  readonly id: string
-  readonly identifier: string
-}
-
-async function unknownAmong(names: readonly string[], find: () => Promise<readonly Names[]>): Promise<string[]> {
+async function unknownAmong(names: readonly string[], find: () => Promise<readonly Named[]>): Promise<string[]> {
   if (names.length === 0) return []
   const known = new Set((await find()).flatMap(({ id, identifier }) => [id, identifier]))
   return names.filter((name) => !known.has(name))
 }
-
-/** Without the lock that saving takes: nothing is saved that could lose them. */
-const findLayoutNames = (db: Sql, environment: Environment, names: readonly string[]): Promise<Names[]> =>
-  db.rows<Names>(sql`
-    select id, identifier from layouts
-    where environment_id = ${environment.id} and deleted_at is null
-      and (identifier = any(${names}::text[]) or id = any(${names.filter(isUuid)}::uuid[]))`)
-
-const findFeedNames = (db: Sql, environment: Environment, names: readonly string[]): Promise<Names[]> =>
-  db.rows<Names>(sql`
-    select id, identifier from feeds
-    where environment_id = ${environment.id}
-      and (identifier = any(${names}::text[]) or id = any(${names.filter(isUuid)}::uuid[]))`)

@@ -85,6 +85,9 @@ async function seen({ scene }: Side, transactionId: string): Promise<unknown> {
 }
 
 const ifGold = { filters: [condition('gold')] }
+const ifOnline = (value: boolean) => ({
+  filters: [{ isNegated: false, type: 'GROUP', value: 'AND', children: [{ on: 'isOnline', value }] }],
+})
 const cases: Readonly<Record<string, { steps: readonly object[]; to?: object; payload?: object; fails?: number }>> = {
   'in-app': { steps: [inApp('Hello {{ payload.n }}')] },
   'e-mail': { steps: [email('Hello')] },
@@ -93,6 +96,9 @@ const cases: Readonly<Record<string, { steps: readonly object[]; to?: object; pa
   'no one to write to': { steps: [inApp('One'), email('Two')], to: { email: null } },
   'a condition that is not met': { steps: [inApp('One'), { ...email('Two'), ...ifGold }, inApp('Three')] },
   'the first condition is not met': { steps: [{ ...inApp('One'), ...ifGold }, email('Two')] },
+  'conditions on whether a new subscriber is online': {
+    steps: [inApp('Now', ifOnline(true)), inApp('Away', ifOnline(false)), email('Three')],
+  },
   'a delay after the first': { steps: [inApp('One'), delay(), email('Two')] },
   'a digest after the first': { steps: [inApp('One'), digest(), email('Two')] },
   'a digest first': { steps: [digest(), email('Two')] },

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import { joinDigests } from '../../src/record/join-digests.ts'
+import type { DeferredDigest } from '../../src/record/settlement.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, poisonousAfter, rawOf, reported, statuses } from '../support/flow-scene.ts'
+import { environmentOf } from '../support/topic-scene.ts'
 import { condition, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -48,6 +51,37 @@ test('the events of a window are sent together, in the order they came', async (
     assert.deepEqual(reported(merged.jobs[0]).at(-1), ['Digest was merged with other digest', 'Success'])
     assert.deepEqual(await scene.messages(merged.transactionId), [])
   }
+})
+
+test('of events that are run together the first that was accepted speaks for the others, in whichever order they come', async () => {
+  const workflow = await scene.workflow([digest(), inApp(list)])
+  const person = fresh('person')
+  for (const n of [1, 2, 3]) await scene.trigger(workflow, person, { payload: { n } })
+  const environment = await environmentOf(app)
+  const jobs = await scene.rows(sql`
+    select j.id, j.event_id as "eventId", j.notification_id as "notificationId", j.subscriber_id as "subscriberId",
+           null as "digestId", e.workflow_id as "workflowId"
+    from jobs j join events e on e.environment_id = j.environment_id and e.id = j.event_id
+    join subscribers s on s.environment_id = j.environment_id and s.id = j.subscriber_id
+    where s.subscriber_id = ${person} order by e.seq`)
+  const now = app.world.now()
+  const join = { dueAt: new Date(now.getTime() + windowMs), details: [] }
+  for (const order of [
+    [2, 1, 0],
+    [1, 0, 2],
+  ]) {
+    const stepId = app.world.newId(now)
+    const deferred = order.map((place) => {
+      const { workflowId, ...job } = jobs[place] ?? {}
+      return { job, join: { ...join, stepId }, workflowId, now, nextStep: null, laterSteps: [] }
+    }) as unknown as DeferredDigest[]
+    const settled = await app.database.db.transaction((tx) => joinDigests(tx, app.world, environment, deferred))
+    assert.deepEqual(
+      settled.map(({ job, status }) => [job.id, status]),
+      jobs.map(({ id }, place) => [id, place === 0 ? 'delayed' : 'merged']),
+    )
+  }
+  await scene.rows(sql`update jobs set due_at = null where id = any(${jobs.map(({ id }) => id)}::uuid[])`)
 })
 
 test('the window is fixed by its first event', async () => {

@@ -1,10 +1,14 @@
 // Triggers: whom an event names, how people are written by it, and that each is notified once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createTriggers } from '../../src/accept/accept-events.ts'
+import { queueOf } from '../../src/queue/queue.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
 import { createIntegration } from '../support/integration-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
+import { environmentOf } from '../support/topic-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -268,4 +272,42 @@ test('what one event of a call says of a person is written, though another only 
     { name: hello, to: { subscriberId: person, email } },
   ])
   assert.equal((await scene.subscriber(person)).email, email)
+})
+
+test('a person named only by an event that is refused is not created by the other events of the call', async () => {
+  const [refused, known, added] = [fresh('person'), fresh('person'), fresh('person')]
+  await scene.subscribers(known)
+  for (const person of [known, added]) {
+    const events = [
+      { name: 'no such workflow', to: { subscriberId: refused, firstName: 'Ada' } },
+      { name: hello, to: person },
+    ]
+    assert.deepEqual(
+      (await scene.results(events)).map(({ status }) => status),
+      ['error', 'processed'],
+    )
+    assert.equal((await app.call('GET', `/v2/subscribers/${refused}`)).status, 404)
+  }
+  await scene.work()
+  for (const person of [known, added]) assert.equal((await scene.feed(person)).length, 1)
+})
+
+test('an event that this node has no capacity for is announced to those that have', async () => {
+  let announced = 0
+  const queue = queueOf(worldClock(app.world), () => {
+    announced += 1
+  })
+  const triggers = createTriggers(app.database.db, app.world, queue)
+  const environment = await environmentOf(app)
+  const trigger = async (name: string, people: readonly string[]) => {
+    const recipients = people.map((subscriberId) => ({ subscriberId, fields: {}, channels: [] }))
+    const nothing = { payload: {}, overrides: {}, topics: [], isBroadcast: false, attachments: [], context: [] }
+    const event = { request: { name, recipients, ...nothing }, warnings: [] }
+    await triggers.single(environment, { event, idempotency: undefined })
+    return announced
+  }
+  assert.equal(await trigger('no such workflow', [fresh('person')]), 0)
+  assert.equal(await trigger(hello, [fresh('person')]), 1)
+  assert.equal(await trigger(hello, [fresh('person'), fresh('person')]), 2)
+  await scene.work()
 })

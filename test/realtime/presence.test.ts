@@ -59,6 +59,23 @@ test('a subscriber is online until the last process has no connection of theirs 
   await Promise.all([first.stop(), second.stop()])
 })
 
+test('those who leave and those who arrive are written together', async (t) => {
+  const [leaves, arrives] = [await createSubscriber('lea'), await createSubscriber('ari')]
+  const presence = presenceOf()
+  t.after(() => presence.stop())
+  presence.arrived(environment, leaves)
+  await presence.write()
+  presence.left(environment, leaves)
+  presence.arrived(environment, arrives)
+  app.world.advance(graceMs)
+  await presence.write()
+  assert.deepEqual([(await shown('lea')).isOnline, (await shown('ari')).isOnline], [false, true])
+  presence.left(environment, arrives)
+  app.world.advance(graceMs)
+  await presence.write()
+  assert.deepEqual([(await shown('ari')).isOnline, await presentRows()], [false, 0])
+})
+
 test('a page that comes back soon writes nothing, and one that was never written is not taken back', async () => {
   const id = await createSubscriber('bea')
   const presence = presenceOf()

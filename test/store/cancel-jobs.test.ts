@@ -6,7 +6,15 @@ import { sql } from '../../src/db/sql.ts'
 import { jobIdOf } from '../../src/domain/derived-id.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
-import { hasCancelable, lockFronts } from '../../src/store/jobs/cancel.ts'
+import {
+  cancelJobs,
+  findCanceled,
+  findRunning,
+  hasCancelable,
+  lockCancelable,
+  lockFronts,
+} from '../../src/store/jobs/cancel.ts'
+import { deleteJobs } from '../../src/store/jobs/erase.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -15,6 +23,7 @@ const now = new Date('2026-01-02T03:04:05.678Z')
 const clock: Clock = () => sql`${now}::timestamptz`
 const newId = createIdSource()
 const environment: Environment = { id: newId(now), organizationId: newId(now), name: 'Development' }
+const elsewhere: Environment = { ...environment, id: newId(now), name: 'Production' }
 before(async () => {
   database = await createTestDatabase()
 })
@@ -73,4 +82,74 @@ test('the jobs that are to be cancelled come in the order of their ids, and stay
     assert.deepEqual(await other.rows(free), [])
   })
   assert.equal((await other.rows(free)).length, 20)
+})
+
+const sending: Given = { status: 'running', isLeased: true, dueInMs: 60_000 }
+
+test('a job is held while its lease lasts, and by no one without one', async () => {
+  for (const [given, expected] of [
+    [queued, false],
+    [sending, true],
+    [{ ...sending, dueInMs: 0 }, false],
+    [{ ...sending, isLeased: false }, false],
+  ] as const) {
+    const { id, eventId } = await add(given)
+    const page = { eventId, after: null, limit: 10 }
+    const { fronts, ofEvent } = await database.db.transaction(async (tx) => ({
+      fronts: await lockFronts(tx, environment, [id], clock),
+      ofEvent: (await lockCancelable(tx, environment, page, clock)).jobs,
+    }))
+    const held = [...fronts, ...ofEvent].map((job) => job.isHeld)
+    assert.deepEqual(held, [expected, expected], JSON.stringify(given))
+  }
+})
+
+test('what is being sent of an event is found while it is open, in its environment', async () => {
+  for (const [given, expected] of [
+    [sending, 1],
+    [{ ...sending, dueInMs: null }, 0],
+    [queued, 0],
+  ] as const) {
+    const { eventId } = await add(given)
+    const found = await database.db.transaction((tx) => findRunning(tx, environment, eventId))
+    assert.equal(found.length, expected, JSON.stringify(given))
+    assert.deepEqual(await database.db.transaction((tx) => findRunning(tx, elsewhere, eventId)), [])
+  }
+})
+
+/** The same rows in the other environment. */
+const copyElsewhere = () =>
+  database.db.run(sql`
+    insert into jobs select (jsonb_populate_record(j, jsonb_build_object('environment_id', ${elsewhere.id}::text))).* from jobs j`)
+
+test('jobs are cancelled and deleted in their environment alone, should the ids be alike', async () => {
+  const { id } = await add(queued)
+  await copyElsewhere()
+  const rows = () =>
+    database.db.rows(sql`select environment_id = ${environment.id} as here, status from jobs order by 1 desc`)
+  const { db } = database
+  const canceled = await db.transaction((tx) => cancelJobs(tx, environment, [id], { details: [], now }))
+  assert.equal(canceled, 1)
+  assert.deepEqual(await rows(), [
+    { here: true, status: 'canceled' },
+    { here: false, status: 'queued' },
+  ])
+  assert.equal(await db.transaction((tx) => deleteJobs(tx, environment, [id])), 1)
+  assert.deepEqual(await rows(), [{ here: false, status: 'queued' }])
+  assert.equal(await db.transaction((tx) => cancelJobs(tx, environment, [], { details: [], now })), 0)
+  assert.equal(await db.transaction((tx) => deleteJobs(tx, environment, [])), 0)
+})
+
+test('a job counts as cancelled by an event of its own environment alone, should the ids be alike', async () => {
+  const { id, eventId } = await add(sending)
+  const jobs = [{ id, eventId }]
+  const cancelIn = (place: Environment) =>
+    database.db.run(sql`
+      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified,
+                          created_at, canceled_at)
+      values (${place.id}, ${eventId}, ${eventId}::text, ${newId(now)}, ${newId(now)}, '{}', '{}', 0, 1, ${now}, ${now})`)
+  await cancelIn(elsewhere)
+  assert.deepEqual(await findCanceled(database.db, environment, jobs), new Set())
+  await cancelIn(environment)
+  assert.deepEqual(await findCanceled(database.db, environment, jobs), new Set([id]))
 })

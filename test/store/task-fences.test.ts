@@ -13,7 +13,9 @@ import {
   insertTasks,
   leaveTask,
   postponeFaultyTask,
+  redriveTask,
   repeatTask,
+  sweepBuriedTasks,
 } from '../../src/store/jobs/tasks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -45,20 +47,19 @@ const actions: Readonly<Record<string, (tx: Tx, held: Held) => Promise<unknown>>
   finished: (tx, held) => finishTasks(tx, here, [held]),
 }
 
+/** Tasks that are due now; there are no others. */
+async function insertOnly(environments: readonly Environment[], ids: readonly string[]): Promise<void> {
+  const { db } = app.database
+  const now = app.world.now()
+  const made = ids.map((one) => ({ id: one, kind: 'expand' as const, lane: 0, dueAt: now, state: {} }))
+  await db.run(sql`delete from tasks`)
+  for (const environment of environments) await db.transaction((tx) => insertTasks(tx, environment, made, now))
+}
+
 /** Which tasks are no longer as they were, by environment and id, after an action on the first of them. */
 async function changedBy(act: (tx: Tx, held: Held) => Promise<unknown>, lease: string): Promise<string[]> {
   const { db } = app.database
-  await db.run(sql`delete from tasks`)
-  for (const environment of [here, elsewhere]) {
-    const made = [task, beside].map((one) => ({
-      id: one,
-      kind: 'expand' as const,
-      lane: 0,
-      dueAt: app.world.now(),
-      state: {},
-    }))
-    await db.transaction((tx) => insertTasks(tx, environment, made, app.world.now()))
-  }
+  await insertOnly([here, elsewhere], [task, beside])
   await db.run(sql`update tasks set lease = ${ours}, claims = 3, interruptions = 2, faults = 1`)
   const rows = () =>
     db.rows<{ name: string; row: string }>(sql`
@@ -78,3 +79,61 @@ for (const [name, act] of Object.entries(actions)) {
     assert.deepEqual(await changedBy(act, lost), [])
   })
 }
+
+test('of several tasks each is finished by its own lease alone', async () => {
+  const { db } = app.database
+  await insertOnly([here], [task, beside])
+  await db.run(sql`update tasks set lease = ${ours}`)
+  const held = [
+    { id: task, lease: ours },
+    { id: beside, lease: lost },
+  ]
+  assert.deepEqual(await db.transaction((tx) => finishTasks(tx, here, held)), new Set([task]))
+  assert.deepEqual(await db.rows(sql`select id from tasks`), [{ id: beside }])
+})
+
+test('a task that was buried is redriven, here alone; one that is open is left as it is', async () => {
+  const { db } = app.database
+  await insertOnly([here, elsewhere], [task, beside])
+  await db.run(sql`update tasks set due_at = null, buried_at = ${app.world.now()} where id = ${task}`)
+  await db.run(sql`update tasks set lease = ${ours} where id = ${beside}`)
+  const redrive = (one: string) => db.transaction((tx) => redriveTask(tx, here, one, app.world.now()))
+  assert.deepEqual([await redrive(task), await redrive(beside), await redrive(task)], [true, false, false])
+  const rows = await db.rows(sql`
+    select environment_id = ${here.id} as here, id, due_at is not null as open, lease from tasks order by 1 desc, 2`)
+  assert.deepEqual(rows, [
+    { here: true, id: task, open: true, lease: null },
+    { here: true, id: beside, open: true, lease: ours },
+    { here: false, id: task, open: false, lease: null },
+    { here: false, id: beside, open: true, lease: ours },
+  ])
+})
+
+test('buried tasks are swept so many at a time, and one that is locked is passed over', async () => {
+  const { db } = app.database
+  const ids = [1, 2, 3, 4, 5].map(id)
+  await insertOnly([here, elsewhere], ids)
+  await db.run(sql`update tasks set due_at = null, buried_at = ${app.world.now()} where id <> ${id(5)}`)
+  const before = new Date(app.world.now().getTime() + 1)
+  const node = app.database.another({ poolSize: 1, lockTimeoutMs: 500 })
+  const sweep = (limit: number) => node.transaction((tx) => sweepBuriedTasks(tx, here, { before, limit }))
+  await db.transaction(async (tx) => {
+    await tx.run(sql`select 1 from tasks where environment_id = ${here.id} and id = ${id(1)} for update`)
+    assert.deepEqual([await sweep(2), await sweep(2)], [2, 1])
+  })
+  const left = await db.rows<{ id: string }>(sql`select id from tasks where environment_id = ${here.id} order by id`)
+  assert.deepEqual(
+    left.map((row) => row.id),
+    [id(1), id(5)],
+  )
+  assert.equal((await db.rows(sql`select 1 from tasks where environment_id = ${elsewhere.id}`)).length, ids.length)
+})
+
+test('tasks are written in the order of their ids: two transactions with the same ones do not block each other', async () => {
+  await insertOnly([here], [3, 1, 2].map(id))
+  const rows = await app.database.db.rows<{ id: string }>(sql`select id from tasks order by ctid`)
+  assert.deepEqual(
+    rows.map((row) => row.id),
+    [1, 2, 3].map(id),
+  )
+})

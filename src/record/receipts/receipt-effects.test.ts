@@ -154,6 +154,9 @@ test('an SMS has one recipient, however the vendor writes the number; it is supp
   assert.ok(isFor(sms, '+491701234567'))
   assert.equal(isFor(sms, '+491701234568'), false)
   assert.equal(isFor(sms, '67'), false)
+  const international = message({ channel: 'sms', email: null, phone: '+491701234567' })
+  assert.ok(isFor(international, '0170 1234567'), 'the vendor left the country out')
+  assert.equal(isFor(international, '0170 1234568'), false)
 })
 
 test('push and chat have no address to suppress', () => {

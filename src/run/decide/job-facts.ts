@@ -6,9 +6,9 @@ import type { ChannelSettings } from '../../domain/people/channel-settings.ts'
 import type { EmailLayouts, TemplateScope } from '../../domain/workflows/rendering.ts'
 import type { NotificationStep, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { WorkflowOverride } from '../../domain/workflows/workflow-override.ts'
+import type { PreviousStep } from '../../store/jobs/step-runs.ts'
 import type { RecipientRow } from '../../store/people/subscribers.ts'
 import type { Span } from '../../world/tracer.ts'
-import type { PreviousStep } from './previous-steps.ts'
 
 export interface JobFacts {
   readonly job: Job

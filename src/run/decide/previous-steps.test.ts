@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
-import type { PreviousStep } from './previous-steps.ts'
+import type { PreviousStep } from '../../store/jobs/step-runs.ts'
 import { messagesOfStep, stepsScope } from './previous-steps.ts'
 import { needsOf } from './step-needs.ts'
 

@@ -1,24 +1,16 @@
 // What became of the earlier steps of a run, for conditions and templates that ask.
 import type { Sql } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
 import type { EarlierMessage } from '../../domain/conditions/condition-evaluation.ts'
-import type { Job, JobState, JobStatus } from '../../domain/delivery/job.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import { idsOfMessages, jobIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import { namesOfStep, placeOfStep } from '../../domain/workflows/step-names.ts'
 import type { NotificationStep, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { DigestFacts } from '../../store/events/digests.ts'
+import type { PreviousStep } from '../../store/jobs/step-runs.ts'
+import { findStepRuns } from '../../store/jobs/step-runs.ts'
 import { needsOf } from './step-needs.ts'
-
-export interface PreviousStep {
-  readonly notificationId: string
-  /** The place of the step in the version's list. */
-  readonly step: number
-  readonly status: JobStatus
-  readonly state: JobState | null
-  readonly messages: readonly EarlierMessage[]
-}
 
 /** By notification; read only if a step needs it. */
 export async function findPreviousSteps(
@@ -29,17 +21,7 @@ export async function findPreviousSteps(
 ): Promise<ReadonlyMap<string, readonly PreviousStep[]>> {
   const asked = jobs.flatMap((job) => earlierJobs(job, versions.get(job.versionId)?.definition.steps ?? []))
   if (asked.length === 0) return new Map()
-  const rows = await db.rows<PreviousStep>(sql`
-    select j.notification_id as "notificationId", j.step, j.status, j.state, m.messages
-    from unnest(${asked.map(({ id }) => id)}::uuid[], ${asked.map(({ messages }) => messages.from)}::uuid[],
-                ${asked.map(({ messages }) => messages.to)}::uuid[]) as asked (id, from_id, to_id)
-    cross join lateral (
-      select notification_id, step, status, state from jobs
-      where environment_id = ${environment.id} and id = asked.id limit 1) j
-    cross join lateral (
-      select coalesce(jsonb_agg(jsonb_build_object('status', status, 'seen', seen, 'read', read)), '[]') as messages
-      from messages
-      where environment_id = ${environment.id} and id between asked.from_id and asked.to_id and job_id = asked.id) m`)
+  const rows = await findStepRuns(db, environment, asked)
   return grouped(rows, (row) => row.notificationId)
 }
 

@@ -234,16 +234,19 @@ export async function buryTask(
     where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
 }
 
-/** Deletes at most `limit` tasks that were created before and buried: nothing of what they were about is left. */
+/**
+ * Deletes at most `limit` tasks that were created before and buried: nothing of what they were about is left. An array
+ * is read once; `in (select … limit …)` may be read again for each row, and then finds others.
+ */
 export async function sweepBuriedTasks(
   tx: Tx,
   environment: Environment,
   { before, limit }: { before: Date; limit: number },
 ): Promise<number> {
   return tx.run(sql`
-    delete from tasks where environment_id = ${environment.id} and id in (
+    delete from tasks where environment_id = ${environment.id} and id = any(array(
       select id from tasks where environment_id = ${environment.id} and due_at is null and created_at < ${before}
-      order by id limit ${limit} for update skip locked)`)
+      order by id limit ${limit} for update skip locked))`)
 }
 
 /** Whether an event that was accepted by then is still being expanded. One that was buried never will be. */

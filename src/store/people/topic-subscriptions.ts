@@ -277,3 +277,41 @@ export async function findTopicMembers(
       where u.environment_id = ${environment.id} and u.id = p.subscriber_id limit 1) s
     order by p.subscriber_id`)
 }
+
+/** Which of these subscribers are in one of the topics. */
+export async function findMembersAmong(
+  db: Sql,
+  environment: Environment,
+  topicIds: readonly string[],
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.rows<{ id: string }>(sql`
+    select asked.id from unnest(${ids}::uuid[]) as asked (id)
+    where exists (
+      select 1 from topic_subscriptions t
+      where t.environment_id = ${environment.id} and t.subscriber_id = asked.id and t.topic_id = any(${topicIds}::uuid[]))`)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** How many people are in the topics, each once; `met`: memberships that were looked at, at most so many. */
+export async function countMembers(
+  db: Sql,
+  environment: Environment,
+  asked: { topicIds: readonly string[]; without: readonly string[]; perTopicMax: number; metMax: number },
+): Promise<{ count: number; met: number }> {
+  const row = await db.row<{ count: number; met: number }>(sql`
+    select count(distinct met.subscriber_id)::int as count, count(*)::int as met from (
+      select m.subscriber_id
+      from unnest(${asked.topicIds}::uuid[]) as asked (topic_id)
+      cross join lateral (
+        select t.subscriber_id from topic_subscriptions t
+        where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
+          and t.subscriber_id <> all(${asked.without}::uuid[])
+        order by t.subscriber_id limit ${asked.perTopicMax}) m
+      cross join lateral (
+        select 1 from subscribers u
+        where u.environment_id = ${environment.id} and u.id = m.subscriber_id and u.deleted_at is null limit 1) s
+      limit ${asked.metMax}) met`)
+  return { count: row?.count ?? 0, met: row?.met ?? 0 }
+}

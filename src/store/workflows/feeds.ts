@@ -100,3 +100,15 @@ function feedOf(environment: Environment, row: FeedRow): Feed {
     updatedAt: row.updated_at.toISOString(),
   }
 }
+
+/** As `findLayoutNames`. */
+export async function findFeedNames(
+  db: Sql,
+  environment: Environment,
+  names: readonly string[],
+): Promise<{ readonly id: string; readonly identifier: string }[]> {
+  return db.rows(sql`
+    select id, identifier from feeds
+    where environment_id = ${environment.id}
+      and (identifier = any(${names}::text[]) or id = any(${names.filter(isUuid)}::uuid[]))`)
+}

@@ -172,3 +172,16 @@ function layoutOf(environment: Environment, row: LayoutRow): Layout {
     updatedAt: row.updated_at.toISOString(),
   }
 }
+
+export interface Named {
+  readonly id: string
+  readonly identifier: string
+}
+
+/** Those of the names that there are, by id or identifier. Without the lock that saving takes: nothing is saved. */
+export async function findLayoutNames(db: Sql, environment: Environment, names: readonly string[]): Promise<Named[]> {
+  return db.rows<Named>(sql`
+    select id, identifier from layouts
+    where environment_id = ${environment.id} and deleted_at is null
+      and (identifier = any(${names}::text[]) or id = any(${names.filter(isUuid)}::uuid[]))`)
+}
