@@ -13,7 +13,7 @@ import { FlowScene, fresh } from '../support/flow-scene.ts'
 import { inboxOf } from '../support/inbox-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
-import { filled, linkFor, look, oneClick, post } from '../support/unsubscribe-scene.ts'
+import { linkFor, oneClick } from '../support/unsubscribe-scene.ts'
 import type { ReceivedEvent, Receiver } from '../support/webhook-scene.ts'
 import { isSignedWith, startReceiver, WebhookScene } from '../support/webhook-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
@@ -202,42 +202,6 @@ test('an event does not name the address that is on the suppression list', async
   assert.equal(event?.body.data.message.error.text, 'The address is on the suppression list (manual)')
   assert.ok(!event?.text.includes(address))
   await hooks.remove(one)
-})
-
-test('the preference page and links of deleted workflows are reported; so is what a snooze through the API shows', async () => {
-  const made = await scene.created([email('Hello'), inApp()])
-  const other = await scene.workflow([inApp()])
-  const person = { subscriberId: fresh('person'), email: 'reader@example.org' }
-  const { transactionId } = await scene.run(made.triggers[0].identifier, person)
-  const messages = await scene.rows(sql`
-    select m.id from messages m join events e on e.id = m.event_id
-    where e.transaction_id = ${transactionId} and m.channel = 'in_app'`)
-  const eventTypes = ['subscriber.unsubscribed', 'message.seen']
-  const all = await hooks.endpoint({ eventTypes, concurrency: 1 })
-  const filtered = await hooks.endpoint({ eventTypes, workflows: [other] })
-  const snooze = `/v2/subscribers/${person.subscriberId}/notifications/${messages[0].id}/snooze`
-  const snoozeUntil = new Date(app.world.now().getTime() + dayMs).toISOString()
-  const reply = await app.call('PATCH', snooze, { body: { snoozeUntil } })
-  assert.ok(reply.status < 300, reply.text)
-  const { _id } = await scene.subscriber(person.subscriberId)
-  const link = await linkFor(app, _id, made._id)
-  const page = await look(app, link)
-  assert.equal((await post(app, link, filled(page.text, ['workflow/email']))).status, 200)
-  await scene.expect(200, 'DELETE', `/v1/workflows/${made._id}`)
-  await scene.expect(200, 'PATCH', `/v2/subscribers/${person.subscriberId}/preferences`, { channels: { sms: false } })
-  const events = await hooks.taken(all)
-  assert.deepEqual(types(events), ['message.seen', 'subscriber.unsubscribed'])
-  assert.equal(events[1]?.body.data.workflow._id, made._id)
-  const later = { subscriberId: fresh('person'), email: 'later@example.org' }
-  await scene.run(other, later)
-  const gone = await linkFor(app, (await scene.subscriber(later.subscriberId))._id, made._id)
-  assert.equal((await oneClick(app, gone)).status, 200)
-  const [left] = await hooks.taken(all)
-  assert.deepEqual([left?.body.type, left?.body.data.workflow], ['subscriber.unsubscribed', null])
-  assert.equal(left?.body.data.deletedWorkflowId, undefined)
-  assert.deepEqual(await hooks.taken(filtered), [])
-  await hooks.remove(all)
-  await hooks.remove(filtered)
 })
 
 test('what is not accepted is sent again later, with the same id and body; the log has each answer', async () => {
