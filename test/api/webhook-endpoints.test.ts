@@ -7,10 +7,11 @@ import { createOutboundFetch } from '../../src/world/outbound/outbound-fetch.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { logOf } from '../support/audit-scene.ts'
-import { FlowScene } from '../support/flow-scene.ts'
+import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { filled, linkFor, look, oneClick, post } from '../support/unsubscribe-scene.ts'
 import type { Endpoint, Receiver } from '../support/webhook-scene.ts'
 import { isSignedWith, startReceiver, WebhookScene } from '../support/webhook-scene.ts'
-import { inApp } from '../support/workflow-scene.ts'
+import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
 let scene: FlowScene
@@ -59,6 +60,19 @@ test('an endpoint that answers 410 is disabled at once', async () => {
   await hooks.remove(one)
 })
 
+test('an endpoint with another address has not failed yet', async () => {
+  const one = await hooks.endpoint()
+  receiver.answers.set(one.path, [500])
+  await hooks.tested(one)
+  assert.equal((await hooks.shown(one)).state, 'failing')
+  await scene.expect(200, 'PATCH', hooks.at(one), { url: receiver.url(one.path) })
+  assert.equal((await hooks.shown(one)).state, 'failing')
+  await scene.expect(200, 'PATCH', hooks.at(one), { url: receiver.url('/other') })
+  const { state, failures, lastError } = await hooks.shown(one)
+  assert.deepEqual([state, failures, lastError], ['active', 0, null])
+  await hooks.remove(one)
+})
+
 test('one delivery or those of a time are sent again, under their ids', async () => {
   const one = await hooks.endpoint({ eventTypes: ['message.sent'] })
   const workflow = await scene.workflow([inApp()])
@@ -73,7 +87,7 @@ test('one delivery or those of a time are sent again, under their ids', async ()
     [ids[1]],
   )
   const none = await scene.expect(200, 'POST', hooks.at(one, '/redrive'), { from })
-  assert.deepEqual(none, { redriven: 0, isCapped: false })
+  assert.deepEqual(none, { redriven: 0, isCapped: false, nextFrom: null })
   const all = await scene.expect(200, 'POST', hooks.at(one, '/redrive'), { from, statuses: ['delivered'] })
   assert.equal(all.redriven, 3)
   assert.deepEqual(
@@ -167,6 +181,45 @@ test('a key that only reads sees the origin of an address, without what may be a
   assert.equal((await scene.expect(200, 'GET', `/v1/webhook-endpoints/${_id}`)).url, url)
   assert.equal((await app.call('DELETE', `/v1/webhook-endpoints/${_id}`, { key })).status, 403)
   await scene.expect(204, 'DELETE', `/v1/webhook-endpoints/${_id}`)
+})
+
+test('the preference page and links of deleted workflows are reported; so is what a snooze through the API shows', async () => {
+  const made = await scene.created([email('Hello'), inApp()])
+  const other = await scene.workflow([inApp()])
+  const person = { subscriberId: fresh('person'), email: 'reader@example.org' }
+  const { transactionId } = await scene.run(made.triggers[0].identifier, person)
+  const messages = await scene.rows(sql`
+    select m.id from messages m join events e on e.id = m.event_id
+    where e.transaction_id = ${transactionId} and m.channel = 'in_app'`)
+  const eventTypes = ['subscriber.unsubscribed', 'message.seen']
+  const all = await hooks.endpoint({ eventTypes, concurrency: 1 })
+  const filtered = await hooks.endpoint({ eventTypes, workflows: [other] })
+  const snooze = `/v2/subscribers/${person.subscriberId}/notifications/${messages[0].id}/snooze`
+  const snoozeUntil = new Date(app.world.now().getTime() + dayMs).toISOString()
+  const reply = await app.call('PATCH', snooze, { body: { snoozeUntil } })
+  assert.ok(reply.status < 300, reply.text)
+  const { _id } = await scene.subscriber(person.subscriberId)
+  const link = await linkFor(app, _id, made._id)
+  const page = await look(app, link)
+  assert.equal((await post(app, link, filled(page.text, ['workflow/email']))).status, 200)
+  await scene.expect(200, 'DELETE', `/v1/workflows/${made._id}`)
+  await scene.expect(200, 'PATCH', `/v2/subscribers/${person.subscriberId}/preferences`, { channels: { sms: false } })
+  const events = await hooks.taken(all)
+  assert.deepEqual(
+    events.map(({ body }) => body.type),
+    ['message.seen', 'subscriber.unsubscribed'],
+  )
+  assert.equal(events[1]?.body.data.workflow._id, made._id)
+  const later = { subscriberId: fresh('person'), email: 'later@example.org' }
+  await scene.run(other, later)
+  const gone = await linkFor(app, (await scene.subscriber(later.subscriberId))._id, made._id)
+  assert.equal((await oneClick(app, gone)).status, 200)
+  const [left] = await hooks.taken(all)
+  assert.deepEqual([left?.body.type, left?.body.data.workflow], ['subscriber.unsubscribed', null])
+  assert.equal(left?.body.data.deletedWorkflowId, undefined)
+  assert.deepEqual(await hooks.taken(filtered), [])
+  await hooks.remove(all)
+  await hooks.remove(filtered)
 })
 
 test('attempts and what waits are counted', async () => {

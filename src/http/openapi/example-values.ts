@@ -54,7 +54,7 @@ const byTitle: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     body: { type: 'message.failed', timestamp: '2026-01-02T03:04:05.678Z', data: {} },
   },
   WebhookAttempt: { durationMs: 85, status: 200, answer: 'ok', error: null },
-  RedrivenWebhookDeliveries: { redriven: 12, isCapped: false },
+  RedrivenWebhookDeliveries: { redriven: 12, isCapped: false, nextFrom: null },
   Context: { type: 'project', id: '42' },
   Suppression: { address: 'gone@example.com', reason: 'bounced', source: 'provider' },
   Translation: { texts: { order: { shipped: 'Order {id} is on its way.' } } },

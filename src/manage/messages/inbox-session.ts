@@ -21,6 +21,7 @@ import { insertContexts } from '../../store/people/contexts.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { insertMissing, lockPreferences, savePreferences, upsertSubscribers } from '../../store/people/subscribers.ts'
 import type { World } from '../../world/world.ts'
+import { reportPreferences } from '../people/preference-news.ts'
 import { unknownSubscriber } from '../people/subscribers.ts'
 
 export interface SessionRequest {
@@ -146,6 +147,7 @@ async function ensureSchedule(
   if (held === undefined || held.preferences?.schedule !== undefined) return held?.preferences?.schedule
   const preferences = changedGlobally(held.preferences ?? {}, { schedule: wanted })
   await savePreferences(tx, environment, { id: held.id, preferences, now: world.now() })
+  await reportPreferences(tx, world, environment, { id: held.id, preferences, workflows: [null] })
   return preferences.schedule
 }
 

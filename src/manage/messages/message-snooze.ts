@@ -16,6 +16,7 @@ import { appendDetails } from '../../store/jobs/append.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
 import { lockMessage } from '../../store/messages/lock.ts'
 import { snoozeMessage } from '../../store/messages/snooze.ts'
+import { reportNews } from '../../store/webhooks/webhook-news.ts'
 import type { World } from '../../world/world.ts'
 import { existing, notificationOf, unknownNotification } from './message-marks.ts'
 
@@ -50,6 +51,9 @@ export async function snooze(
     const isFirstLook = row.first_seen_at?.getTime() === now.getTime()
     const details = [...(isFirstLook ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
     await appendDetails(tx, environment, [{ jobId: row.job_id, details }])
+    const about = { type: 'message.seen', subjectId: row.id, subscriberId: subscriber.id, facts: {}, at: now } as const
+    const news = isFirstLook ? [{ id: world.newId(now), ...about }] : []
+    await reportNews(tx, environment, news, { newId: () => world.newId(now), now })
     return ok(await notificationOf(tx, environment, subscriber, row))
   })
 }

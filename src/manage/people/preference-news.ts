@@ -20,6 +20,8 @@ export interface ChangedPreferences {
   readonly workflows: readonly (ChosenFor | null)[]
   /** If the subscriber stopped the e-mails of these workflows. */
   readonly isUnsubscribed?: boolean
+  /** Instead of a workflow: one that can no longer be named. */
+  readonly deletedWorkflowId?: string | undefined
 }
 
 /** One for each workflow, in the transaction of the change. */
@@ -27,18 +29,21 @@ export async function reportPreferences(
   tx: Tx,
   world: World,
   environment: Environment,
-  { id, preferences, workflows, isUnsubscribed = false }: ChangedPreferences,
+  { id, preferences, workflows, isUnsubscribed = false, deletedWorkflowId }: ChangedPreferences,
 ): Promise<void> {
   const now = world.now()
   const about = { subjectId: id, subscriberId: id, at: now }
   const news = workflows.flatMap((chosen): News[] => {
     const workflow = chosen === null ? null : named(chosen)
     const { workflows: own, ...global } = preferences
-    const chosenNow = chosen === null ? global : (own?.[chosen.id] ?? null)
-    const facts = { level: chosen === null ? 'global' : 'workflow', workflow, preferences: chosenNow }
+    const workflowId = chosen?.id ?? deletedWorkflowId
+    const chosenNow = workflowId === undefined ? global : (own?.[workflowId] ?? null)
+    const level = workflowId === undefined ? 'global' : 'workflow'
+    const filtered = deletedWorkflowId === undefined ? {} : { deletedWorkflowId }
+    const facts = { level, workflow, preferences: chosenNow, ...filtered }
     const changed = (): News => ({ ...about, id: world.newId(now), type: 'preference.updated', facts })
     if (!isUnsubscribed) return [changed()]
-    const left = { workflow, channel: 'email', source: 'link' }
+    const left = { workflow, channel: 'email', source: 'link', ...filtered }
     return [{ ...about, id: world.newId(now), type: 'subscriber.unsubscribed', facts: left }, changed()]
   })
   await reportNews(tx, environment, news, { newId: () => world.newId(now), now })

@@ -64,7 +64,7 @@ function change(
   environment: Environment,
   { subscriberId, workflowId }: Unsubscription,
   apply: Change,
-  isUnsubscribed = false,
+  isOneClick = false,
 ): Promise<Choices | undefined> {
   return db.transaction(async (tx) => {
     const held = await lockById(tx, environment, subscriberId)
@@ -75,11 +75,30 @@ function change(
     const preferences = apply(before, workflow, now)
     if (preferences !== before) {
       await savePreferences(tx, environment, { id: subscriberId, preferences, now })
-      const changed = { id: subscriberId, preferences, workflows: [workflow ?? null], isUnsubscribed }
-      await reportPreferences(tx, world, environment, changed)
+      const changed = { id: subscriberId, preferences }
+      const left = emailLeft(boxesOf(before, workflow), boxesOf(preferences, workflow))
+      if (left.everywhere) {
+        await reportPreferences(tx, world, environment, { ...changed, workflows: [null], isUnsubscribed: true })
+      }
+      if (!left.everywhere || workflow !== undefined) {
+        const isUnsubscribed = isOneClick || (left.workflow && !left.everywhere)
+        const deletedWorkflowId = isOneClick && workflow === undefined ? workflowId : undefined
+        const here = { ...changed, workflows: [workflow ?? null], isUnsubscribed, deletedWorkflowId }
+        await reportPreferences(tx, world, environment, here)
+      }
     }
     return choicesOf(preferences, workflow)
   })
+}
+
+/** Where the box of e-mail was ticked, and is not any more. */
+function emailLeft(before: Boxes, after: Boxes): { readonly workflow: boolean; readonly everywhere: boolean } {
+  const isTicked = (boxes: Boxes['workflow']): boolean =>
+    boxes.some(({ channel, ticked }) => channel === 'email' && ticked)
+  return {
+    workflow: isTicked(before.workflow) && !isTicked(after.workflow),
+    everywhere: isTicked(before.everywhere) && !isTicked(after.everywhere),
+  }
 }
 
 /** Whoever has the same subscriberId today is a different person if the internal id differs. */

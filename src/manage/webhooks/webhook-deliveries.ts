@@ -4,6 +4,7 @@ import { once, onceInPages } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { created, ok } from '../../domain/answer.ts'
+import { timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { conflict, invalidField, notFound } from '../../domain/problem.ts'
 import type { DeliveryStatus } from '../../domain/webhooks/webhook-delivery.ts'
@@ -69,6 +70,8 @@ const redrivenMax = 100_000
 export interface RedrivenMany {
   readonly redriven: number
   readonly isCapped: boolean
+  /** Where the next call begins; null when nothing is left. */
+  readonly nextFrom: string | null
 }
 
 /** How far it has come. */
@@ -95,9 +98,10 @@ export async function redriveMany(
     const found = await redriveRange(tx, environment, range)
     if (found.length > 0) await wakeTasks(tx, environment, [sendingTask(endpointId, now)], now)
     const redriven = count + found.length
-    if (found.length < redrivenAtOnceMax) return { answer: ok({ redriven, isCapped: false }) }
-    if (redriven >= redrivenMax) return { answer: ok({ redriven, isCapped: true }) }
-    return { next: { count: redriven, after: found.at(-1) } }
+    if (found.length < redrivenAtOnceMax) return { answer: ok({ redriven, isCapped: false, nextFrom: null }) }
+    const last = found.at(-1)
+    if (redriven < redrivenMax || last === undefined) return { next: { count: redriven, after: last } }
+    return { answer: ok({ redriven, isCapped: true, nextFrom: timestampOfId(last).toISOString() }) }
   }
   return onceInPages(db, world, environment, call.idempotency, start, page)
 }

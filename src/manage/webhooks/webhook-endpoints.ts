@@ -99,7 +99,8 @@ export async function changeEndpoint(
     const isDisabled = enabled === false && before.disabledAt === null
     const after: WebhookEndpoint = {
       ...before,
-      ...(url === undefined ? {} : { url }),
+      // Another address has not failed yet.
+      ...(url === undefined || url === before.url ? {} : { url, failingSince: null, failures: 0, lastError: null }),
       ...(description === undefined ? {} : { description }),
       ...(eventTypes === undefined ? {} : { eventTypes }),
       ...(workflows === undefined ? {} : { workflowIds: await workflowIdsOf(tx, environment, workflows) }),

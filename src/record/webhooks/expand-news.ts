@@ -122,9 +122,10 @@ async function describe(tx: Tx, environment: Environment, news: readonly News[])
       if (message === undefined) return []
       return [{ one, workflowId: message.workflowId, data: { ...messageData(message, one.facts), subscriber } }]
     }
-    const workflow = one.facts['workflow'] as NamedWorkflow | null | undefined
-    const data = { ...(subscriber === undefined ? {} : { subscriber }), ...one.facts }
-    return [{ one, workflowId: workflow?._id ?? null, data }]
+    // One that was deleted is not part of the event; endpoints that name other workflows do not get it.
+    const { deletedWorkflowId, ...facts } = one.facts as { deletedWorkflowId?: string; workflow?: NamedWorkflow | null }
+    const data = { ...(subscriber === undefined ? {} : { subscriber }), ...facts }
+    return [{ one, workflowId: facts.workflow?._id ?? deletedWorkflowId ?? null, data }]
   })
 }
 

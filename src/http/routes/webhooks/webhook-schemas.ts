@@ -141,7 +141,11 @@ export const redriveBody = Type.Object(
 export const redriveReply = Type.Object(
   {
     redriven: Type.Integer({ description: 'How many deliveries wait again.' }),
-    isCapped: Type.Boolean({ description: 'Whether there may be more: repeat the call with a later `from`.' }),
+    isCapped: Type.Boolean({ description: 'Whether there may be more: repeat the call from `nextFrom`.' }),
+    nextFrom: nullableString({
+      format: 'date-time',
+      description: 'The `from` of the next call; null when nothing is left.',
+    }),
   },
   { title: 'RedrivenWebhookDeliveries' },
 )
