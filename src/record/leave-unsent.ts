@@ -23,8 +23,11 @@ export async function leaveUnsent(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const settlements = left.map(({ settlement }) => settlement)
-    const { kept } = await writeSettlements(tx, world, environment, queue, { settlements, reservation: undefined })
-    const ours = left.filter(({ settlement }) => kept.has(settlement.job.id))
+    const { stillLeased } = await writeSettlements(tx, world, environment, queue, {
+      settlements,
+      reservation: undefined,
+    })
+    const ours = left.filter(({ settlement }) => stillLeased.has(settlement.job.id))
     await dropReady(
       tx,
       environment,

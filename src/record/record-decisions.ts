@@ -29,16 +29,16 @@ export async function recordDecisions(
   const { settlements, deferred, madeAfter } = decided
   const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + deferred.length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
-  let written: Written = { kept: new Set(), preLeased: [] }
+  let written: Written = { stillLeased: new Set(), preLeased: [] }
   try {
     written = await write(db, world, environment, queue, { ...decided, reservation })
   } finally {
     reservation?.give(written.preLeased)
   }
-  countWritten(world.meter, settlements, written.kept, world.now())
+  countWritten(world.meter, settlements, written.stillLeased, world.now())
   const isAgain = settlements.some(({ status, due }) => status === 'queued' && due.kind !== 'leased')
   if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()
-  return written.kept
+  return written.stillLeased
 }
 
 /** One statement; where digests are joined or closed, more than one, in one transaction. */

@@ -51,7 +51,7 @@ export async function recordOutcomes(
       suppressions: fastFlatMap(outcomes, ({ suppressions }) => suppressions ?? []),
       reservation,
     })
-  let written: Written = { kept: new Set(), preLeased: [] }
+  let written: Written = { stillLeased: new Set(), preLeased: [] }
   try {
     const writeIn = async (place: Sql): Promise<Written> => {
       const result = await write(place)
@@ -63,12 +63,12 @@ export async function recordOutcomes(
   } finally {
     reservation?.give(written.preLeased)
   }
-  const lost = outcomes.filter(({ settlement }) => !written.kept.has(settlement.job.id))
+  const lost = outcomes.filter(({ settlement }) => !written.stillLeased.has(settlement.job.id))
   const late = lost.length === 0 ? none : await recordLateSent(db, environment, lost, world)
-  countCalls(world.meter, outcomes, written.kept, world.now())
+  countCalls(world.meter, outcomes, written.stillLeased, world.now())
   if (late.size > 0) countCalls(world.meter, lost.map(onlyOf(late)), idsOf(lost), world.now())
   if (nextCount > 0 && reservation === undefined) queue.poke()
-  return written.kept
+  return written.stillLeased
 }
 
 const none: ReadonlySet<string> = new Set()

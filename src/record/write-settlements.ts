@@ -21,7 +21,7 @@ import { countedInboxes } from '../store/messages/inbox-changes.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import { callResults, recordedAmong, recordedIds } from '../store/messages/sending.ts'
-import type { CountedJob, KeptJobs } from '../store/operate/counts.ts'
+import type { CountedJob, WrittenJobs } from '../store/operate/counts.ts'
 import { jobCountInsertion } from '../store/operate/counts.ts'
 import { suppressionInsertion } from '../store/people/suppressions.ts'
 import { newsInsertions } from '../store/webhooks/webhook-news.ts'
@@ -35,7 +35,7 @@ import { newsOfMessages, newsOfResults } from './webhooks/message-news.ts'
 
 export interface Written {
   /** The ids of the jobs that were still ours, and of those made after them. */
-  readonly kept: ReadonlySet<string>
+  readonly stillLeased: ReadonlySet<string>
   /** The next steps, created with the reservation's lease. */
   readonly preLeased: readonly Job[]
 }
@@ -60,7 +60,7 @@ export async function writeSettlements(
   queue: Queue,
   { settlements, madeAfter = noneMade, results = [], calls = [], suppressions = [], reservation }: SettlingParts,
 ): Promise<Written> {
-  if (settlements.length === 0) return { kept: new Set(), preLeased: [] }
+  if (settlements.length === 0) return { stillLeased: new Set(), preLeased: [] }
   const now = world.now()
   const { clock, leaseMs } = queue
   const lease = reservation?.lease ?? null
@@ -106,10 +106,13 @@ export async function writeSettlements(
   )
   hintAtListed(world, environment, row?.inboxes)
   if (news.length > 0) queue.poke()
-  const kept = new Set(row?.ids?.split(',') ?? [])
-  const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
+  const stillLeased = new Set(row?.ids?.split(',') ?? [])
+  const mine = lease === null ? [] : next.filter((job) => stillLeased.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
-  return { kept, preLeased: mine.map((job) => preLeasedJob(environment, job, lease ?? '', events.get(job.eventId))) }
+  return {
+    stillLeased,
+    preLeased: mine.map((job) => preLeasedJob(environment, job, lease ?? '', events.get(job.eventId))),
+  }
 }
 
 /** Those of messages that were recorded. */
@@ -119,7 +122,7 @@ function doubtfulCounts(environment: Environment, counted: readonly CountedJob[]
 }
 
 /** What was settled, and what was created with it. */
-function idsOf(made: readonly Part[]): KeptJobs {
+function idsOf(made: readonly Part[]): WrittenJobs {
   if (made.length === 0) return { name: 'settled', ids: settledJobs }
   return {
     name: made.map(({ name }) => name.split('-')[0]).join('-'),
@@ -142,7 +145,7 @@ export async function writeClosing(
   const closed = await closeWindows(tx, environment, closing, now)
   const counted = settlements.map((settlement) => withDigestCount(settlement, closed, now))
   const written = await writeSettlements(tx, world, environment, queue, { ...parts, settlements: counted })
-  if (settlements.some((one) => one.closes !== null && !written.kept.has(one.job.id))) throw new LostLease()
+  if (settlements.some((one) => one.closes !== null && !written.stillLeased.has(one.job.id))) throw new LostLease()
   await showDigests(
     tx,
     environment,

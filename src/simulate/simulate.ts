@@ -62,7 +62,7 @@ export const recipientsShownMax = 100
 /** Steps of all recipients together: rendering one may take a tenth of a second, and is some tenths of a millisecond. */
 const stepsFollowedMax = 2_000
 
-interface Kept {
+interface Wired {
   readonly deciding: Deciding
   readonly judged: CheckedVersions
   /** What templates see as now: set before anything is rendered, and nothing is awaited in between. */
@@ -82,25 +82,25 @@ export interface SimulatorParts {
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
-  const kept: Kept = { deciding, judged: createCheckedVersions(), clock, random: createRandomSource() }
-  return { simulate: (environment, call) => simulate(kept, environment, call) }
+  const wired: Wired = { deciding, judged: createCheckedVersions(), clock, random: createRandomSource() }
+  return { simulate: (environment, call) => simulate(wired, environment, call) }
 }
 
 const rendererOf = (clock: { at: Date }): Renderer => createRenderer(() => clock.at)
 
-async function simulate(kept: Kept, environment: Environment, call: SimulateCall): Promise<Simulation> {
-  const { db, world } = kept.deciding
+async function simulate(wired: Wired, environment: Environment, call: SimulateCall): Promise<Simulation> {
+  const { db, world } = wired.deciding
   const at = call.at === undefined ? world.now() : timestampParameter('at', call.at)
   // Its own: ids of a future time must not be given to anything else.
-  const ids = createIdSource(kept.random)
+  const ids = createIdSource(wired.random)
   const newId = () => ids(at)
   const tried = call.workflow && (await tryWorkflow(db, world.threads, environment, call.workflow, newId))
   const { event } = call
   const request = 'request' in event ? event.request : undefined
   const [begun, people, topics] = await db.together((on) =>
     Promise.all([
-      judgeEvents(on, environment, kept.judged, [event], tried).then(([judged]) =>
-        begin(kept, on, environment, { judged: judged ?? { result: failure(event) }, at, ids, tried }),
+      judgeEvents(on, environment, wired.judged, [event], tried).then(([judged]) =>
+        begin(wired, on, environment, { judged: judged ?? { result: failure(event) }, at, ids, tried }),
       ),
       findPeople(on, environment, request === undefined ? [] : peopleIn(request), { now: at, newId }),
       findTopics(on, environment, topicKeys(request)),
@@ -108,7 +108,7 @@ async function simulate(kept: Kept, environment: Environment, call: SimulateCall
   )
   const answer = { at: at.toISOString(), assumptions: [], ...noRecipients }
   if ('result' in begun) return { ...answer, ...refusedOr(begun.result, event) }
-  return { ...answer, ...(await follow(kept, environment, { call, at, ids, begun, tried, people, topics })) }
+  return { ...answer, ...(await follow(wired, environment, { call, at, ids, begun, tried, people, topics })) }
 }
 
 /** An event that would run, with what can be known before its recipients are. */
@@ -119,7 +119,7 @@ interface Begun {
 }
 
 async function begin(
-  { deciding, clock }: Kept,
+  { deciding, clock }: Wired,
   on: Sql,
   environment: Environment,
   { judged, at, ids, tried }: { judged: Judged; at: Date; ids: (at: Date) => string; tried: TriedWorkflow | undefined },
@@ -184,7 +184,7 @@ interface Parts {
   readonly topics: readonly Topic[]
 }
 
-async function follow({ clock }: Kept, environment: Environment, parts: Parts) {
+async function follow({ clock }: Wired, environment: Environment, parts: Parts) {
   const { call, at, ids, begun, tried, people, topics } = parts
   const { event, deciding, forAll } = begun
   const { version, request } = event

@@ -1,6 +1,7 @@
 // Mail by SMTP: a message is marked as being called when its content leaves, not while it waits for a connection.
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
+import type { TestContext } from 'node:test'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
@@ -63,6 +64,19 @@ function mailServer(onData: (socket: Socket) => void, onDot: (socket: Socket, to
   }
 }
 
+/** Takes every mail, and notes to whom. */
+const takingServer = (t: TestContext, sent: string[]): Promise<string> =>
+  startScript(
+    t,
+    mailServer(
+      (socket) => void socket.write('354 go on\r\n'),
+      (socket, address) => {
+        sent.push(address)
+        socket.write('250 taken\r\n')
+      },
+    ),
+  )
+
 /** As many as SMTP accounts have connections. */
 const connections = 5
 
@@ -89,16 +103,7 @@ test('messages that wait for a connection, or for the go-ahead, are ready; only 
   await dying.died()
 
   const sent: string[] = []
-  const good = await startScript(
-    t,
-    mailServer(
-      (socket) => void socket.write('354 go on\r\n'),
-      (socket, address) => {
-        sent.push(address)
-        socket.write('250 taken\r\n')
-      },
-    ),
-  )
+  const good = await takingServer(t, sent)
   const node = nodeWith(good)
   await node.work()
   await node.advance(60_000, 1_000)
@@ -125,16 +130,7 @@ test('mail of a node that died while it waited for a connection is sent by the n
     update jobs set lease = null, due_at = ${app.world.now()}, interruptions = 1 where due_at is not null`)
 
   const sent: string[] = []
-  const good = await startScript(
-    t,
-    mailServer(
-      (socket) => void socket.write('354 go on\r\n'),
-      (socket, address) => {
-        sent.push(address)
-        socket.write('250 taken\r\n')
-      },
-    ),
-  )
+  const good = await takingServer(t, sent)
   const node = nodeWith(good)
   await node.work()
   assert.deepEqual(sent.sort(), to.map((one) => one.email).sort())

@@ -13,11 +13,11 @@ import type { Settlement } from '../settlement.ts'
 export function countWritten(
   meter: Meter,
   settlements: readonly Settlement[],
-  kept: ReadonlySet<string>,
+  stillLeased: ReadonlySet<string>,
   now: Date,
 ): void {
   for (const { job, messages } of settlements) {
-    if (messages.length === 0 || !kept.has(job.id)) continue
+    if (messages.length === 0 || !stillLeased.has(job.id)) continue
     for (const { draft, state, status, providerId } of messages) {
       if (state !== 'done') continue
       const isSent = status === 'sent'
@@ -31,13 +31,13 @@ export function countWritten(
 export function countCalls(
   meter: Meter,
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
-  kept: ReadonlySet<string>,
+  stillLeased: ReadonlySet<string>,
   now: Date,
 ): void {
   for (const { settlement, results: all } of outcomes) {
     const { job } = settlement
     const results = reported(all)
-    if (results.length === 0 || !kept.has(job.id)) continue
+    if (results.length === 0 || !stillLeased.has(job.id)) continue
     const asked = providersAsked(settlement, results)
     for (const [place, result] of results.entries()) {
       const providerId = asked[place] ?? noProvider
@@ -56,11 +56,11 @@ export function countGivenUp(
   meter: Meter,
   messages: readonly UnsentMessage[],
   results: readonly CallResult[],
-  kept: ReadonlySet<string>,
+  stillLeased: ReadonlySet<string>,
 ): void {
   for (const [place, { jobId, channel, providerId }] of messages.entries()) {
     const result = results[place]
-    if (result !== undefined && kept.has(jobId)) meter.countMessage(channel, providerId, outcomeOf(result))
+    if (result !== undefined && stillLeased.has(jobId)) meter.countMessage(channel, providerId, outcomeOf(result))
   }
 }
 

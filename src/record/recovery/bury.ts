@@ -32,19 +32,19 @@ export async function buryJobs(
       closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
     })
   })
-  const { kept, unsent, results } = await db.transaction(async (tx) => {
+  const { stillLeased, unsent, results } = await db.transaction(async (tx) => {
     const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
     const unsent = await findUnsent(tx, environment, running)
     const subscribers = new Map(burials.map(({ job }) => [job.id, job.subscriberId]))
     const results = unsent.map((message) => givenUp(message, subscribers.get(message.jobId)))
     const parts = { settlements, results, calls: countedGivenUp(unsent, results), reservation: undefined }
     const written = await writeClosing(tx, world, environment, queue, parts)
-    const buried = burials.map(({ job }) => job.id).filter((id) => written.kept.has(id))
+    const buried = burials.map(({ job }) => job.id).filter((id) => written.stillLeased.has(id))
     await markBuried(tx, environment, buried, now)
     return { ...written, unsent, results }
   })
-  world.meter.countBuried(burials.filter(({ job }) => kept.has(job.id)).length)
-  countGivenUp(world.meter, unsent, results, kept)
+  world.meter.countBuried(burials.filter(({ job }) => stillLeased.has(job.id)).length)
+  countGivenUp(world.meter, unsent, results, stillLeased)
 }
 
 /** How often it was run in vain. */

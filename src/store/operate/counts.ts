@@ -60,19 +60,19 @@ export interface CountedJob {
 }
 
 /** The ids of the jobs that count, within the statement; two with one name have one text. */
-export interface KeptJobs {
+export interface WrittenJobs {
   readonly name: string
   readonly ids: Statement
 }
 
 /**
- * Adds the counts of the jobs that were kept, of which `jobs` are all that there can be. Most jobs of a batch add the
+ * Adds the counts of the jobs that were written, of which `jobs` are all that there can be. Most jobs of a batch add the
  * same: only the others name their kind, and the remaining ones are of the commonest.
  */
 export function jobCountInsertion(
   environment: Environment,
   jobs: readonly CountedJob[],
-  kept: KeptJobs,
+  written: WrittenJobs,
   now: Date,
 ): Part {
   const { keys, kinds, kindOfJob } = kindsOf(jobs)
@@ -83,13 +83,13 @@ export function jobCountInsertion(
   const said = [...kinds.values()].flatMap(({ kind, places }) => places.map((place) => ({ kind, place })))
   return {
     as: sql`counted`,
-    name: `counts-${kept.name}`,
+    name: `counts-${written.name}`,
     statement: sql`
       ${into} select ${ofMinute(environment, now)}, ${columnsAt(keys, sql`s.place`)}, sum(k.jobs)::int
       from (select coalesce(j.kind, ${common}::int) as kind, count(*) as jobs
-            from (${kept.ids}) as kept
+            from (${written.ids}) as written
             left join unnest(${others.map(({ id }) => id)}::uuid[], ${others.map(({ kind }) => kind)}::int[]) as j (id, kind)
-              on j.id = kept.id
+              on j.id = written.id
             group by 1) as k
       join unnest(${said.map(({ kind }) => kind)}::int[], ${said.map(({ place }) => place)}::int[]) as s (kind, place)
         on s.kind = k.kind
