@@ -6,9 +6,8 @@ import { grouped } from '../domain/grouped.ts'
 import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 import { formMistakes } from '../providers/form.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { MayLeave } from '../world/outbound/may-leave.ts'
 import { leavingWorld } from '../world/outbound/may-leave.ts'
-import type { World } from '../world/world.ts'
+import type { MayLeave, World } from '../world/world.ts'
 
 /** A third of a lease: enough time is left to record the outcome of the call. */
 export const providerCallMs = 20_000

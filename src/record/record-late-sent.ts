@@ -10,7 +10,7 @@ import { jobCountInsertion } from '../store/operate/counts.ts'
 import { newsInsertions } from '../store/webhooks/webhook-news.ts'
 import type { World } from '../world/world.ts'
 import { countedLate } from './counts/count-settlements.ts'
-import type { JobOutcome } from './record-outcomes.ts'
+import type { JobOutcome } from './job-outcome.ts'
 import { newsOfResults } from './webhooks/message-news.ts'
 
 /** Whoever holds such a job finds its message done. Returns the ids of those that were not settled before. */

@@ -2,31 +2,16 @@
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
-import type { NewSuppression } from '../domain/people/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { CallResult } from '../store/messages/sending.ts'
-import type { DeadToken } from '../store/people/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 import { countCalls } from './counts/count-messages.ts'
 import { countedCalls } from './counts/count-settlements.ts'
+import type { JobOutcome } from './job-outcome.ts'
 import { pruneTokens } from './prune-tokens.ts'
-import type { AwaitedReceipt } from './receipts/await-receipts.ts'
 import { awaitReceipts } from './receipts/await-receipts.ts'
 import { recordLateSent } from './record-late-sent.ts'
-import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
 import { writeSettlements } from './write-settlements.ts'
-
-export interface JobOutcome {
-  readonly settlement: Settlement
-  readonly results: readonly CallResult[]
-  /** Devices that their provider reported as unregistered. */
-  readonly deadTokens?: readonly DeadToken[]
-  /** Recipients who opted out, as their provider reported. */
-  readonly suppressions?: readonly NewSuppression[]
-  /** Messages whose provider must be asked for the result. */
-  readonly polls?: readonly AwaitedReceipt[]
-}
 
 /**
  * A job whose lease was lost in the meantime is left to its current holder; that a message was sent is written anyway.

@@ -8,7 +8,7 @@ import type { Mode } from './engine.ts'
 import { register } from './engine.ts'
 import type { FilterHandler, FilterThis } from './filters.ts'
 import { budgetOf } from './filters.ts'
-import type { Program } from './liquid/program.ts'
+import type { Program } from './liquid/compiler.ts'
 import type { Run } from './liquid/run.ts'
 import { memberOf, print, SafeText } from './values.ts'
 

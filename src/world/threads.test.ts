@@ -99,7 +99,8 @@ test('beyond what can wait, it is refused', async (t) => {
 test('a thread that breaks while it is idle ends nothing else, and is replaced', async (t) => {
   const threads = threadsOf(t)
   await threads.run('warm')
-  assert.deepEqual(await threads.run('break when idle'), { message: 'break when idle', count: 2 })
+  // Its reply and its end come by different ways, and may overtake each other.
+  await threads.run('break when idle').catch((error: unknown) => assert.ok(error instanceof ThreadFailure))
   let reply: unknown
   // A task that meets the breaking thread fails; the next has a new one.
   for (let tries = 0; tries < 100 && (reply as { count?: number })?.count !== 1; tries += 1) {

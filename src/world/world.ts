@@ -3,9 +3,11 @@ import type { Sealer } from '../domain/operate/sealed.ts'
 import type { Log } from './log.ts'
 import type { Meter } from './meter.ts'
 import type { ResolvedAddress } from './outbound/address-guard.ts'
-import type { MayLeave } from './outbound/may-leave.ts'
 import type { Threads } from './threads.ts'
 import type { Tracer } from './tracer.ts'
+
+/** Whether it may leave now. `false`, or an error, means that nothing does. */
+export type MayLeave = () => boolean | Promise<boolean>
 
 export interface World {
   /** The current time. */

@@ -11,6 +11,7 @@ import { readMigrations } from '../../db/migrate.ts'
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Log } from '../../world/log.ts'
+import type { Applied, DatabaseFacts } from './database-facts.ts'
 import type { Check, Finding } from './diagnosis.ts'
 import { CannotCheck, failed, ok, warning } from './diagnosis.ts'
 import type { DoctorProbes } from './doctor-probes.ts'
@@ -18,23 +19,6 @@ import { isLocal } from './doctor-probes.ts'
 
 const waitMs = 3_000
 const statementTimeoutMs = 5_000
-
-export interface Applied {
-  readonly number: number
-  readonly name: string
-  readonly checksum: string
-}
-
-export interface DatabaseFacts {
-  /** Without user and password. */
-  readonly name: string
-  readonly version: string
-  readonly aheadMs: number
-  /** How far the clock of the node that is furthest from the database's is ahead of it; undefined without nodes. */
-  readonly nodeAheadMs: number | undefined
-  /** Undefined if nothing was ever installed. */
-  readonly applied: readonly Applied[] | undefined
-}
 
 export async function lookAtDatabase(config: Config, url: string, log: Log): Promise<DatabaseFacts> {
   const { connection, name } = await connectionOf(config, url)

@@ -2,8 +2,8 @@
 import type { ApiClient } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
 import type { Terminal } from '../command.ts'
+import type { DatabaseFacts } from './database-facts.ts'
 import { CannotCheck } from './diagnosis.ts'
-import type { DatabaseFacts } from './doctor-database.ts'
 
 export interface Health {
   readonly tookMs: number

@@ -1,5 +1,4 @@
 // The values of examples, by field name: one small world of Ada, an order and its shop.
-import type { Place } from './example.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -160,6 +159,12 @@ const byName: Readonly<Record<string, unknown>> = {
   requestId: ids.notification,
   resourceId: ids.other,
   messageId: ids.message,
+}
+
+/** The schema that a member belongs to, by its title, and the member's name. */
+export interface Place {
+  readonly title: string
+  readonly name: string
 }
 
 /** Undefined if the name is unknown, or its value has another type than the schema. */

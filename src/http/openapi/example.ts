@@ -1,4 +1,5 @@
 // An example for a schema: the one that its author gave, otherwise one generated from its fields.
+import type { Place } from './example-values.ts'
 import { valueNamed, wholes } from './example-values.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -27,12 +28,6 @@ export function exampleOf(given: unknown, place: Place = { title: '', name: '' }
   if ('const' in schema) return schema['const']
   if ('default' in schema) return schema['default']
   return depth > depthMax ? null : ofType(schema, place, depth)
-}
-
-/** The schema that a member belongs to, by its title, and the member's name. */
-export interface Place {
-  readonly title: string
-  readonly name: string
 }
 
 function ofType(schema: Schema, place: Place, depth: number): unknown {

@@ -2,22 +2,9 @@
 import type { Channel, IntegrationStatus } from '../../domain/delivery/integration.ts'
 import { isChannel } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
-import type {
-  ActivityDigest,
-  ActivityJob,
-  ActivityStep,
-  ActivityTimedConfig,
-  ActivityVariant,
-} from '../../domain/insight/activity.ts'
+import type { ActivityDigest, ActivityJob, ActivityStep, ActivityTimedConfig } from '../../domain/insight/activity.ts'
 import { cronExpressionOf } from '../../domain/time/digest-window.ts'
-import { stepWithoutSecrets } from '../../domain/workflows/shown-secrets.ts'
-import type {
-  DigestMetadata,
-  NotificationStep,
-  StepMetadata,
-  StepType,
-  StepVariant,
-} from '../../domain/workflows/workflow.ts'
+import type { DigestMetadata, NotificationStep, StepMetadata, StepType } from '../../domain/workflows/workflow.ts'
 import type { JobRow } from './activity-facts.ts'
 import type { ActivityRow } from './activity-rows.ts'
 import { executionDetailsOf } from './execution-details.ts'
@@ -87,31 +74,6 @@ function timedOf(digest: Extract<DigestMetadata, { type: 'timed' }>, state: JobS
     ...(monthDays === undefined ? {} : { monthDays: monthDays.map(Number) }),
     ...(cronExpression === undefined ? {} : { cronExpression }),
     ...(state.until === undefined ? {} : { untilDate: state.until }),
-  }
-}
-
-/** For every key: what a run did is shown without what authorised it. */
-export function activityStepOf(whole: NotificationStep): ActivityStep {
-  const step = stepWithoutSecrets(whole)
-  return { ...variantOf(step), variants: step.variants.map(variantOf) }
-}
-
-function variantOf(step: StepVariant): ActivityVariant {
-  const { layoutId, feedId, ...template } = step.template
-  return {
-    _id: step._id,
-    _templateId: step._templateId,
-    _parentId: step._parentId ?? null,
-    ...(step.name === undefined ? {} : { name: step.name }),
-    active: step.active,
-    filters: step.filters,
-    template: {
-      ...template,
-      ...(layoutId === undefined ? {} : { _layoutId: layoutId }),
-      ...(feedId === undefined ? {} : { _feedId: feedId }),
-    },
-    ...(step.metadata === undefined ? {} : { metadata: step.metadata }),
-    ...(step.replyCallback === undefined ? {} : { replyCallback: step.replyCallback }),
   }
 }
 

@@ -25,10 +25,11 @@ import type { ActivityFacts } from './activity-facts.ts'
 import { findActivityFacts } from './activity-facts.ts'
 import type { ActivityQuery } from './activity-filters.ts'
 import { filterOf } from './activity-filters.ts'
-import { activityJobOf, activityStepOf } from './activity-job.ts'
+import { activityJobOf } from './activity-job.ts'
 import type { ActivityRow } from './activity-rows.ts'
 import { completed, notificationColumns } from './activity-rows.ts'
 import { findNotifications } from './activity-search.ts'
+import { activityStepOf } from './activity-step.ts'
 import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
 /** A job with its messages. */

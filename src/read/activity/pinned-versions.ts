@@ -8,7 +8,7 @@ import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { MessageWorkflow } from '../../store/messages/origins.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { findVersions } from '../../store/workflows/workflows.ts'
-import { activityStepOf } from './activity-job.ts'
+import { activityStepOf } from './activity-step.ts'
 
 export interface PinnedVersion extends WorkflowVersion {
   readonly definition: StoredDefinition

@@ -4,25 +4,10 @@ import { LiquidError, Output, RenderError, TypeGuards } from 'liquidjs'
 import type { Mode } from '../engine.ts'
 import { engines } from '../engine.ts'
 import type { TextPlan } from '../text/text-plan.ts'
-import type { Filters } from './expressions.ts'
+import type { Compiler, Program } from './compiler.ts'
 import { compilePrinted } from './expressions.ts'
-import type { Run } from './run.ts'
 import { showing, writing } from './showing.ts'
 import { compileTag } from './tags.ts'
-
-/** Writes its output. */
-export type Program = (run: Run) => void
-
-/** What compiling needs besides the parsed template. */
-export interface Compiler {
-  readonly mode: Mode
-  readonly filters: Filters
-  /** Where the text part is written beside the HTML. */
-  readonly plan: TextPlan | undefined
-  readonly block: (templates: readonly Parsed[]) => Program
-  /** Output that is not written in place. */
-  readonly blockApart: (templates: readonly Parsed[]) => Program
-}
 
 export function compileProgram(templates: readonly Parsed[], mode: Mode, plan?: TextPlan): Program {
   const compiler: Compiler = {

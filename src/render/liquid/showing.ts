@@ -3,7 +3,7 @@ import type { Template as Parsed } from 'liquidjs'
 import type { Mode } from '../engine.ts'
 import { countOf } from '../markup.ts'
 import { escapeHtml, SafeText } from '../values.ts'
-import type { Compiler, Program } from './program.ts'
+import type { Compiler, Program } from './compiler.ts'
 import type { Run } from './run.ts'
 
 type Show = (run: Run, value: unknown) => void

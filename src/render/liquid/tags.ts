@@ -23,11 +23,11 @@ import {
 } from 'liquidjs'
 import { engines } from '../engine.ts'
 import { SafeText } from '../values.ts'
+import type { Compiler, Program } from './compiler.ts'
 import type { Evaluate } from './expressions.ts'
 import { compileToken, compileValue } from './expressions.ts'
 import { compileFor, compileTableRow } from './loops.ts'
 import { isTrue, operators } from './operators.ts'
-import type { Compiler, Program } from './program.ts'
 import { showing, writing } from './showing.ts'
 
 export function compileTag(tag: Parsed, compiler: Compiler): Program {

@@ -2,12 +2,24 @@
 import type { Parser } from 'htmlparser2'
 import { isHiddenStyle, readsAttribute, TagReader } from './tag-reader.ts'
 import { mark } from './template-outline.ts'
-import type { Met } from './text-plan.ts'
 import type { Place, TextOp } from './text-run.ts'
 import type { TextSink, TextWriter } from './text-writer.ts'
 import { phraseOf } from './text-writer.ts'
 
 type Plain = Exclude<keyof TextSink, 'words' | 'preformatted' | 'link' | 'list'>
+
+/** What was found at a mark. */
+export interface Met {
+  readonly place: Place
+  /** The same for all places within one attribute, and for all in texts. */
+  readonly within: string
+  /** Elements that are open. */
+  readonly depth: number
+  /** The fewest that were open since the mark before. */
+  readonly depthMin: number
+  /** What happened since the mark before. */
+  readonly ops: readonly TextOp[]
+}
 
 export class PlanRecorder {
   readonly #marks: Met[] = []

@@ -4,6 +4,7 @@ import { Parser } from 'htmlparser2'
 import type { Template as Parsed } from 'liquidjs'
 import { hasFewTags } from '../markup.ts'
 import { parserOptions } from './html-to-text.ts'
+import type { Met } from './plan-recorder.ts'
 import { PlanRecorder } from './plan-recorder.ts'
 import type { Outline, Piece } from './template-outline.ts'
 import { holdsMark, mark, outlineOf } from './template-outline.ts'
@@ -50,19 +51,6 @@ export function textPlanOf(templates: readonly Parsed[]): TextPlan | undefined {
     } else if (piece.kind === 'value') places.set(piece.template, met.place)
   }
   return { ops, places, end: recorder.end, html }
-}
-
-/** What was found at a mark. */
-export interface Met {
-  readonly place: Place
-  /** The same for all places within one attribute, and for all in texts. */
-  readonly within: string
-  /** Elements that are open. */
-  readonly depth: number
-  /** The fewest that were open since the mark before. */
-  readonly depthMin: number
-  /** What happened since the mark before. */
-  readonly ops: readonly TextOp[]
 }
 
 /** In foreign elements other rules hold for tags that end themselves. */

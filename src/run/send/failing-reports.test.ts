@@ -1,7 +1,7 @@
 // That an integration fails is written once: by one outcome of a batch, and by one batch of a node.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JobOutcome } from '../../record/record-outcomes.ts'
+import type { JobOutcome } from '../../record/job-outcome.ts'
 import { createFailingReports } from './failing-reports.ts'
 
 const outcome = (jobId: string, ...newsIds: (string | undefined)[]): JobOutcome =>

@@ -1,7 +1,7 @@
 // What this node has reported of integrations that fail. In an outage every outcome would report the same event, and every
 // statement would wait for the one that writes it.
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { JobOutcome } from '../../record/record-outcomes.ts'
+import type { JobOutcome } from '../../record/job-outcome.ts'
 
 export interface FailingReports {
   /** `write` gets each event with one outcome only, and not if it was reported before; it returns the jobs that were written. */

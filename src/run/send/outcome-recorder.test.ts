@@ -13,7 +13,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
 import { queueOf } from '../../queue/queue.ts'
-import type { JobOutcome } from '../../record/record-outcomes.ts'
+import type { JobOutcome } from '../../record/job-outcome.ts'
 import { settles } from '../../record/settlement.ts'
 import { createOutcomeRecorder } from './outcome-recorder.ts'
 

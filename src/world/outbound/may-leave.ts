@@ -1,8 +1,5 @@
 // The last check before a message leaves: made when the connection is ready, before the first byte that could send it.
-import type { World } from '../world.ts'
-
-/** Whether it may leave now. `false`, or an error, means that nothing does. */
-export type MayLeave = () => boolean | Promise<boolean>
+import type { MayLeave, World } from '../world.ts'
 
 /**
  * The world as one call to a provider sees it: every request checks first, except those marked with `sendsNothing`. A

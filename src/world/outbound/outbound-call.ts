@@ -1,8 +1,7 @@
 // What an outbound request is, in either protocol: its limits, its headers, and how much of the response is read.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { OutboundRequest } from '../world.ts'
+import type { MayLeave, OutboundRequest } from '../world.ts'
 import { codeOf } from './address-guard.ts'
-import type { MayLeave } from './may-leave.ts'
 import { OutboundError } from './outbound-error.ts'
 
 export const defaultTimeoutMs = 20_000

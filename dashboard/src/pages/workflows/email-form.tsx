@@ -3,8 +3,8 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { Button, Choice, IconButton, SelectField, TextArea, TextField } from '../../ui/controls.tsx'
 import type { Json } from './draft.ts'
-import type { StepFormProps } from './step-form.tsx'
-import { errorAt, Variables } from './step-form.tsx'
+import type { StepFormProps } from './step-fields.tsx'
+import { errorAt, Variables } from './step-fields.tsx'
 
 interface Block {
   readonly type: 'text' | 'button'

@@ -2,17 +2,11 @@
 import { SelectField, TextArea, TextField, Toggle } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { Conditions } from './conditions.tsx'
-import type { DraftStep, Json } from './draft.ts'
+import type { Json } from './draft.ts'
 import { EmailForm } from './email-form.tsx'
 import { JsonField } from './json-field.tsx'
-
-export interface StepFormProps {
-  readonly step: DraftStep
-  readonly place: number
-  readonly errors: Readonly<Record<string, string>>
-  readonly mayChange: boolean
-  onChange: (step: DraftStep) => void
-}
+import type { StepFormProps } from './step-fields.tsx'
+import { errorAt, Variables } from './step-fields.tsx'
 
 export function StepForm(props: StepFormProps) {
   const { step, mayChange, onChange } = props
@@ -47,10 +41,6 @@ export function StepForm(props: StepFormProps) {
     </>
   )
 }
-
-/** The server's own sentence for a field, however it writes the place of the step. */
-export const errorAt = ({ errors, place }: Pick<StepFormProps, 'errors' | 'place'>, path: string): string | undefined =>
-  errors[`steps.${place}.${path}`] ?? errors[`steps[${place}].${path}`]
 
 function TextForm(props: StepFormProps) {
   const { step, onChange } = props
@@ -91,13 +81,6 @@ function TextForm(props: StepFormProps) {
     </>
   )
 }
-
-export const Variables = () => (
-  <>
-    Liquid: <code>{'{{ subscriber.firstName }}'}</code>, <code>{'{{ payload.order.id }}'}</code>,{' '}
-    <code>{'{% if … %}'}</code>
-  </>
-)
 
 const units = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months'].map((unit) => [unit, unit] as const)
 

@@ -1,0 +1,21 @@
+// What the forms of all steps share.
+import type { DraftStep } from './draft.ts'
+
+export interface StepFormProps {
+  readonly step: DraftStep
+  readonly place: number
+  readonly errors: Readonly<Record<string, string>>
+  readonly mayChange: boolean
+  onChange: (step: DraftStep) => void
+}
+
+/** The server's own sentence for a field, however it writes the place of the step. */
+export const errorAt = ({ errors, place }: Pick<StepFormProps, 'errors' | 'place'>, path: string): string | undefined =>
+  errors[`steps.${place}.${path}`] ?? errors[`steps[${place}].${path}`]
+
+export const Variables = () => (
+  <>
+    Liquid: <code>{'{{ subscriber.firstName }}'}</code>, <code>{'{{ payload.order.id }}'}</code>,{' '}
+    <code>{'{% if … %}'}</code>
+  </>
+)
