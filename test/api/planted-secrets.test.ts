@@ -6,6 +6,8 @@ import { scopes } from '../../src/domain/environment.ts'
 import { createSealer } from '../../src/domain/operate/sealed.ts'
 import { routes } from '../../src/http/registry.ts'
 import { reseal } from '../../src/manage/operate/reseal.ts'
+import type { FinishedSpan, SpanSink } from '../../src/world/tracer.ts'
+import { createTracer } from '../../src/world/tracer.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { VendorScript } from '../support/channel-scene.ts'
@@ -31,8 +33,18 @@ const known: Record<string, string> = {}
 /** The token of the link in the mail. */
 let link = ''
 
+/** Everything that was traced. */
+const spans: FinishedSpan[] = []
+const sink: SpanSink = {
+  add: (span) => void spans.push(span),
+  counts: () => ({ sent: 0, dropped: 0 }),
+  flush: async () => {},
+  stop: async () => {},
+}
+
 before(async () => {
   app = await createTestApp()
+  app.world.tracer = createTracer({ sink, sampler: 'always_on', ratio: 1 })
   app = { ...app, pipeline: createTestPipeline(app.database.db, app.world, { linkBase }) }
   scene = new OutboxScene(app)
   const vendors = new VendorScript(scene)
@@ -218,4 +230,12 @@ test('they stand in the tables where an event brought them, and nowhere else', a
 
 test('nor does the log hold one', () => {
   assertNone(JSON.stringify(app.world.logged), 'the log')
+})
+
+test('nor do the traces', () => {
+  assert.ok(
+    spans.some(({ name }) => name === 'send chat'),
+    spans.map(({ name }) => name).join(),
+  )
+  assertNone(JSON.stringify(spans), 'the traces')
 })
