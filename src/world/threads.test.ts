@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import type { ThreadFailureKind, Threads, ThreadsOptions } from './threads.ts'
 import { createThreads, ThreadFailure } from './threads.ts'
 
@@ -94,6 +95,20 @@ test('beyond what can wait, it is refused', async (t) => {
   const waiting = Array.from({ length: 501 }, () => threads.run('a'))
   await failed('unavailable', threads.run('one more'))
   await Promise.all(waiting)
+})
+
+test('an error that comes right behind a reply ends nothing either', async (t) => {
+  const threads = threadsOf(t)
+  const { emit } = Worker.prototype
+  // The thread's error is seen in the same turn as its reply, before anything that waits for the reply goes on.
+  t.mock.method(Worker.prototype, 'emit', function (this: Worker, name: string, ...rest: unknown[]) {
+    const isHeard = Reflect.apply(emit, this, [name, ...rest])
+    if (name === 'message' && (rest[0] as { message?: string }).message === 'hello') {
+      Reflect.apply(emit, this, ['error', new Error('behind it')])
+    }
+    return isHeard
+  })
+  assert.deepEqual(await threads.run('hello'), { message: 'hello', count: 1 })
 })
 
 test('a thread that breaks while it is idle ends nothing else, and is replaced', async (t) => {

@@ -75,7 +75,6 @@ export function createThreads({
     const { task, worker } = slot
     Object.assign(slot, { worker: undefined, task: undefined })
     if (worker !== undefined) stopListening(worker)
-    worker?.on('error', () => {})
     task?.reject(failure)
     runNext(slot)
     return worker?.terminate() ?? Promise.resolve()
@@ -127,9 +126,13 @@ function forgetIfItEnds(slot: Slot, worker: Worker): void {
   worker.once('exit', forget)
 }
 
-/** To what was listened to here; a worker has listeners of its own. */
+/**
+ * To what was listened to here; a worker has listeners of its own. There is never a moment without a listener for errors: one
+ * that came then would end the process.
+ */
 function stopListening(worker: Worker): void {
   for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name)
+  worker.on('error', () => {})
 }
 
 /** The worker's next message, or why there is none in time. */
