@@ -127,8 +127,8 @@ function forgetIfItEnds(slot: Slot, worker: Worker): void {
 }
 
 /**
- * To what was listened to here; a worker has listeners of its own. There is never a moment without a listener for errors: one
- * that came then would end the process.
+ * To what was listened to here; a worker has listeners of its own. A listener for errors is always there: an
+ * error without one would end the process.
  */
 function stopListening(worker: Worker): void {
   for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name)
