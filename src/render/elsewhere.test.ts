@@ -93,14 +93,14 @@ test('a mistake of a template is reported as it is here', async () => {
   assert.deepEqual([there.field, there.message], [here.field, here.message])
 })
 
-const dear = '{% for i in (1..5000) %}{{ i }}{% endfor %}'
+const expensive = '{% for i in (1..5000) %}{{ i }}{% endfor %}'
 
 test('with a small budget what costs little is rendered here, and what costs much elsewhere, to the same end', async () => {
   const { small } = renderer
   assert.ok(small !== undefined)
   for (const [content, threadsAsked] of [
     ['{{ payload.note }}', 0],
-    [dear, 1],
+    [expensive, 1],
   ] as const) {
     asked = 0
     const work = (by: Renderer) => by.inApp(freshKey(), bell(content), scope())
@@ -143,7 +143,7 @@ test('a scope that costs more to copy than to render is not copied', async () =>
 })
 
 test('without threads everything is rendered here', async () => {
-  const work = (by: Renderer) => by.inApp(freshKey(), bell(dear), scope())
+  const work = (by: Renderer) => by.inApp(freshKey(), bell(expensive), scope())
   assert.deepEqual(
     await decideElsewhere({ threads: undefined, renderer, first: elsewhereOnly, now, decide: work }),
     work(renderer),

@@ -52,7 +52,7 @@ async function withThreads<Result>(
 }
 
 const bell = (content: string) => ({ name: 'bell', uuid: 'bell', template: { type: 'in_app', content } })
-const dear = '{% for i in (1..5000) %}{{ i }}{% endfor %}'
+const expensive = '{% for i in (1..5000) %}{{ i }}{% endfor %}'
 const tried = (content: string) => ({ name: 'tried', active: true, steps: [bell(content)] })
 const simulate = (workflow: Json): Promise<TestReply> =>
   app.call('POST', '/v1/events/simulate', { body: { to: 'ada', payload: { a: 7 }, workflow } })
@@ -112,7 +112,7 @@ test('a thread that stalls fails what was tried, and others are answered meanwhi
 test('a saved step that costs little is rendered in the turn of its batch; one that costs much in a thread, to the same end', async () => {
   for (const [content, threadsAsked] of [
     ['Hello {{ payload.a }}', 0],
-    [dear, 1],
+    [expensive, 1],
   ] as const) {
     const name = await scene.workflow([bell(content)])
     const people = [fresh('person'), fresh('person')]
@@ -127,7 +127,7 @@ test('a saved step that costs little is rendered in the turn of its batch; one t
 })
 
 test('a saved step whose thread stalls fails alone, and says why', async () => {
-  const [slow, quick] = [await scene.workflow([bell(dear)]), await scene.workflow([bell('Hello')])]
+  const [slow, quick] = [await scene.workflow([bell(expensive)]), await scene.workflow([bell('Hello')])]
   const { result } = await withThreads(stalling, async () => {
     const transactionIds = [await scene.trigger(slow, fresh('person')), await scene.trigger(quick, fresh('person'))]
     await scene.work()

@@ -30,7 +30,7 @@ test('others have their turn where the jobs of a batch take long, and all are de
 })
 
 /** A batch of jobs that have to be rendered in threads, which answer as `run` does. */
-function dearScene(count: number, run: (asked: number) => Promise<unknown>) {
+function expensiveScene(count: number, run: (asked: number) => Promise<unknown>) {
   const step = { active: true, filters: [], variants: [], template: { type: 'in_app', content: 'Hello' } }
   const version = {
     id: 'v',
@@ -82,7 +82,7 @@ const value = { content: 'Hello' }
 test('jobs that cost much are rendered side by side; those for which there was no time are left as they were', async () => {
   let running = 0
   let most = 0
-  const { parts, jobs } = dearScene(6, async (asked) => {
+  const { parts, jobs } = expensiveScene(6, async (asked) => {
     running += 1
     most = Math.max(most, running)
     if (asked > 4) await new Promise(() => {})
@@ -100,7 +100,7 @@ test('jobs that cost much are rendered side by side; those for which there was n
 })
 
 test('one that takes all the time, or fails in its thread, is at fault; the others are not', async () => {
-  const { parts, jobs } = dearScene(4, async (asked) => {
+  const { parts, jobs } = expensiveScene(4, async (asked) => {
     if (asked === 1) await new Promise(() => {})
     return asked === 3 ? { fault: 'a bug' } : { value }
   })
@@ -116,7 +116,7 @@ test('one that takes all the time, or fails in its thread, is at fault; the othe
 })
 
 test('where a caller waits, what costs much is left to its own turn, and no thread is asked', async () => {
-  const { parts, jobs, asked } = dearScene(1, async () => ({ value }))
+  const { parts, jobs, asked } = expensiveScene(1, async () => ({ value }))
   await assert.rejects(decideBatch({ ...parts, isAtOnce: true } as never, jobs), DecidedLater)
   assert.equal(asked(), 0)
 })

@@ -67,7 +67,7 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
   }
   const probed = new Set<string>()
   const here = decidingHere(parts)
-  const dear: JobFacts[] = []
+  const expensive: JobFacts[] = []
   const take = (job: Job, decided: DecidedJob): void => {
     tracing?.decided(job, decided)
     sort(batch, decided)
@@ -93,14 +93,14 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
       continue
     }
     const decided = decideIfCheap(here, jobFacts)
-    if (decided !== 'dear') take(job, decided)
+    if (decided !== 'expensive') take(job, decided)
     else if (parts.isAtOnce === true) throw new DecidedLater()
-    else dear.push(jobFacts)
+    else expensive.push(jobFacts)
   }
-  if (dear.length === 0) return batch
+  if (expensive.length === 0) return batch
   const bounds = { atOnce: parts.world.threads?.size ?? 1, msMax: parts.threadsMsMax ?? usualThreadsMsMax }
-  const rendered = await sideBySide(dear, bounds, (one) => decideDear(parts, one))
-  for (const [index, one] of dear.entries()) {
+  const rendered = await sideBySide(expensive, bounds, (one) => decideInThread(parts, one))
+  for (const [index, one] of expensive.entries()) {
     if (turn.isOver()) await turn.next()
     const decided = rendered.get(one)
     if (decided instanceof Failed) batch.faulty.push({ job: one.job, error: decided.error })
@@ -120,16 +120,16 @@ function decidingHere(parts: BatchParts): DecidingParts {
   return small === undefined || parts.world.threads === undefined ? parts : { ...parts, renderer: small }
 }
 
-function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'dear' {
+function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'expensive' {
   try {
     return decideJob(here, jobFacts)
   } catch (error) {
-    if (error instanceof RenderElsewhere) return 'dear'
+    if (error instanceof RenderElsewhere) return 'expensive'
     throw error
   }
 }
 
-function decideDear(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
+function decideInThread(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
   const { renderer, now } = parts
   return decideElsewhere({
     threads: parts.world.threads,

@@ -73,8 +73,8 @@ export async function runTasks(parts: TaskParts, tasks: readonly Task[], handlin
       else works.push(() => guarded(guard, task, work))
     }
   }
-  void sideBySide(calls, callsAtOnce)
-  await sideBySide(works, worksAtOnce)
+  void inParallel(calls, callsAtOnce)
+  await inParallel(works, worksAtOnce)
 }
 
 /** Undefined if the database does not respond. */
@@ -139,7 +139,7 @@ const endSnoozes = ({ writing: { db, world }, environment }: Guard, tasks: reado
   endDueSnoozes(db, world, environment, tasks)
 
 /** A large audience must not keep a small one waiting, whichever environment they belong to. */
-async function sideBySide(works: Work[], atOnce: number): Promise<void> {
+async function inParallel(works: Work[], atOnce: number): Promise<void> {
   const one = async (): Promise<void> => {
     for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
   }
