@@ -20,6 +20,7 @@ import { providerRoutes } from './routes/integrations/providers.ts'
 import { messageRoutes } from './routes/messages/messages.ts'
 import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
+import { subscriberInboxRoutes } from './routes/messages/subscriber-inbox.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = [
   ...topicRoutes,
   ...topicSubscriptionRoutes,
   ...subscriberFeedRoutes,
+  ...subscriberInboxRoutes,
   ...subscriberNotificationRoutes,
   ...feedRoutes,
   ...messageRoutes,
