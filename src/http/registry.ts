@@ -50,6 +50,7 @@ import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
 import { notificationGroupRoutes } from './routes/workflows/notification-groups.ts'
 import { translationRoutes } from './routes/workflows/translations.ts'
+import { translationV2Routes } from './routes/workflows/translations-v2.ts'
 import { workflowOverrideRoutes } from './routes/workflows/workflow-overrides.ts'
 import { workflowTestRoutes } from './routes/workflows/workflow-test.ts'
 import { workflowRoutes } from './routes/workflows/workflows.ts'
@@ -86,6 +87,7 @@ export const routes: readonly Route[] = [
   ...layoutRoutes,
   ...layoutV2Routes,
   ...translationRoutes,
+  ...translationV2Routes,
   ...outboxRoutes,
   ...recoveryRoutes,
   ...redriveRoutes,

@@ -39,7 +39,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/outbox.* messageId$/, 'outbox'],
   [/^\/v1\/notification-groups\/\{id\} id$|notificationGroupId$/, 'group'],
   [/^\/v2\/contexts.* id$|contextKeys?$| search$/, 'context'],
-  [/inbox\/topics.*identifier$/, 'subscription'],
+  [/(inbox\/topics.*|\{topicKey\}\/subscriptions\/\{identifier\}) identifier$/, 'subscription'],
   [/(after|before|next|pin)$/, 'cursor'],
   [/keyId$/, 'apiKey'],
   [/endpointId$/, 'webhookEndpoint'],
@@ -74,6 +74,7 @@ const kindOf = (path: string, name: string): string | undefined =>
 const plain: Readonly<Record<string, string>> = {
   providerId: 'slack',
   actionType: 'primary',
+  resourceType: 'workflow',
   type: 'workspace',
   channel: 'email',
   locale: 'fr',
