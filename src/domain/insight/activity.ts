@@ -95,13 +95,13 @@ export interface Activity<Job = ActivityJob> {
   readonly _subscriberId: string
   readonly _templateId: string
   /** The notification that continues for this one, if a digest merged them. */
-  readonly _digestedNotificationId?: string
+  readonly _digestedNotificationId: string | undefined
   readonly transactionId: string
   readonly createdAt: string
   readonly updatedAt: string
   readonly channels: readonly StepType[]
   /** Absent once deleted. */
-  readonly subscriber?: ActivitySubscriber
+  readonly subscriber: ActivitySubscriber | undefined
   readonly template: {
     readonly _id: string
     readonly name: string
