@@ -15,6 +15,7 @@ export interface DashboardOptions {
   readonly baseUrl: string
   /** Of the built pages. */
   readonly dashboardFolder?: string | undefined
+  readonly unknownMembers?: 'warn' | 'refuse'
 }
 
 export function installDashboard(
@@ -22,11 +23,11 @@ export function installDashboard(
   db: Db,
   world: World,
   authenticate: Authenticate,
-  { baseUrl, dashboardFolder }: DashboardOptions,
+  { baseUrl, dashboardFolder, unknownMembers = 'warn' }: DashboardOptions,
 ): { access: DashboardAccess; pages: DashboardPages | undefined } {
   const basePath = basePathOf(baseUrl)
   const access = createDashboardAccess(db, world, { basePath, isSecure: baseUrl.startsWith('https:') })
   const files = dashboardFolder === undefined ? undefined : readDashboardFiles(dashboardFolder, basePath)
-  installDashboardSessions(app, db, world, { access, authenticate })
+  installDashboardSessions(app, db, world, { access, authenticate, unknownMembers })
   return { access, pages: files && installPages(app, files) }
 }

@@ -15,6 +15,7 @@ import { createFailedAttempts } from '../../access/failed-attempts.ts'
 import { schemaOf } from '../../install-route.ts'
 import type { Documented } from '../../route.ts'
 import { literals, timestamp } from '../../schemas.ts'
+import { lookForUnknown } from '../../unknown.ts'
 
 /** An environment's id, a dot and the secret. */
 const linkLengthMax = 255
@@ -82,6 +83,7 @@ export const dashboardSessionRoutes: readonly Documented[] = [open, list, close]
 interface Parts {
   readonly access: DashboardAccess
   readonly authenticate: Authenticate
+  readonly unknownMembers: 'warn' | 'refuse'
 }
 
 export function installDashboardSessions(app: FastifyInstance, db: Db, world: World, parts: Parts): void {
@@ -112,6 +114,7 @@ export function installDashboardSessions(app: FastifyInstance, db: Db, world: Wo
     url: open.path,
     schema: schemaOf(open),
     onRequest: async (request) => refuseOtherOrigins(request),
+    preValidation: lookForUnknown(open, parts.unknownMembers),
     handler: async (request, reply) => {
       const made = await opened(request)
       reply.header('set-cookie', access.cookieFor(made))
