@@ -28,6 +28,8 @@ export interface Terminal {
   readonly orders?: Orders | undefined
   /** Asks the person at the terminal; absent if there is none. */
   readonly ask?: (question: string) => Promise<string>
+  /** The same, for what must not be seen on the screen. */
+  readonly askSecret?: (question: string) => Promise<string>
 }
 
 export interface Command {

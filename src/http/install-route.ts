@@ -55,8 +55,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const session = authorization === undefined ? await context.dashboard.principalOf(request) : undefined
       const principal = session ?? (await context.authenticate(authorization, request.ip))
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
-      if (!mayUse(principal, route.scope))
-        throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)
+      if (!mayUse(principal, route.scope)) throw notAllowed(principal, route)
       const { environment } = principal
       const bytes = announcedBytes(request)
       // One that is too large is refused unread.
@@ -82,6 +81,13 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     },
   })
 }
+
+const notAllowed = ({ user }: Principal, { scope }: Route) =>
+  forbidden(
+    user === undefined
+      ? `This API key is not allowed to do this: it needs the scope "${scope}"`
+      : `Your role, ${user.role}, does not allow this: it needs the scope "${scope}"`,
+  )
 
 async function answerTo(
   request: FastifyRequest,

@@ -25,10 +25,12 @@ import { subscriberNotificationRoutes } from './routes/messages/subscriber-notif
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
 import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
+import { dashboardPasswordRoutes } from './routes/operate/dashboard-passwords.ts'
 import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
+import { userRoutes } from './routes/operate/users.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
 import { erasureRoutes } from './routes/people/erasures.ts'
 import { subscriberChannelRoutes } from './routes/people/subscriber-channels.ts'
@@ -102,6 +104,7 @@ export const routes: readonly Route[] = [
   ...environmentRoutes,
   ...environmentLifeRoutes,
   ...apiKeyRoutes,
+  ...userRoutes,
   ...retentionRoutes,
   ...auditRoutes,
   ...auditStreamRoutes,
@@ -117,4 +120,9 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxEventRoutes,
 ]
 
-export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes, ...dashboardSessionRoutes]
+export const documentedRoutes: readonly Documented[] = [
+  ...routes,
+  ...inboxRoutes,
+  ...dashboardSessionRoutes,
+  ...dashboardPasswordRoutes,
+]

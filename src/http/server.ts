@@ -8,6 +8,7 @@ import { settings } from '../config.ts'
 import type { PoolsUsage } from '../db/pools.ts'
 import type { Db } from '../db/sql.ts'
 import type { Credentials } from '../domain/delivery/integration.ts'
+import type { PasswordCost } from '../domain/operate/password.ts'
 import type { RetentionDays } from '../domain/operate/retention.ts'
 import { Problem } from '../domain/problem.ts'
 import { createInboxTokens } from '../manage/messages/inbox-tokens.ts'
@@ -71,6 +72,8 @@ export interface ServerOptions {
   readonly docs?: 'on' | 'off'
   /** The folder of the built dashboard; left out, there is none. */
   readonly dashboardFolder?: string | undefined
+  /** What a password is hashed at; a test need not pay for the usual cost. */
+  readonly passwordCost?: PasswordCost
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */

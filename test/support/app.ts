@@ -47,6 +47,9 @@ export interface TestApp {
   close(): Promise<void>
 }
 
+/** A hundredth of the usual work. */
+export const quickPassword = { rounds: 1_024, blockSize: 8, repeats: 1 }
+
 export interface TestAppOptions {
   readonly rateLimits?: RateLimits | 'off'
   readonly vendor?: 'platform' | 'novu'
@@ -109,6 +112,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     vendor: options.vendor ?? 'platform',
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     baseUrl: 'http://localhost:3000',
+    passwordCost: quickPassword,
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
     decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,
     poolUsage: () => ({ general: db.usage() }),
