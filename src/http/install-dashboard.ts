@@ -35,6 +35,6 @@ export function installDashboard(
   const files = dashboardFolder === undefined ? undefined : readDashboardFiles(dashboardFolder, basePath)
   const passwords = createPasswordSignIn(db, world, passwordCost)
   installDashboardSessions(app, db, world, { access, authenticate, passwords, unknownMembers })
-  installDashboardPasswords(app, db, { access, passwords, oidcName: undefined })
+  installDashboardPasswords(app, db, { access, passwords, oidcName: undefined, unknownMembers })
   return { access, pages: files && installPages(app, files) }
 }
