@@ -20,6 +20,12 @@ const listedMax = 100
 
 export const redriveCommand: Command = {
   name: 'redrive',
+  about: 'Sends again what failed, after showing what that is.',
+  examples: [
+    'posthorn redrive --workflow order-shipped --from 2h --dry-run',
+    'posthorn redrive notification NOTIFICATION-ID',
+    'posthorn redrive list',
+  ],
   usage: [
     `redrive notification NOTIFICATION-ID [--dry-run] [--yes] ${serviceUsage}`,
     `redrive event TRANSACTION-ID [--dry-run] [--yes] ${serviceUsage}`,

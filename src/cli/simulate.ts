@@ -18,6 +18,11 @@ const previewLength = 160
 
 export const simulateCommand: Command = {
   name: 'simulate',
+  about: 'Shows what an event would do, for whom, when and why, without doing it.',
+  examples: [
+    'posthorn simulate order-shipped --to ada --payload \'{"order": {"id": 7}}\'',
+    'posthorn simulate --workflow-file flows/order-shipped.yaml --to ada --at 2026-12-24T20:00:00Z',
+  ],
   usage: [
     'simulate WORKFLOW [--to SUBSCRIBER]... [--to-topic KEY]... [--payload JSON | --payload-file FILE | -] ' +
       `[--at TIMESTAMP] [--workflow-file FILE] [--limit N] ${serviceUsage}`,

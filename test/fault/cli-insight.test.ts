@@ -392,5 +392,5 @@ test('a service that is not there, a key that is missing or wrong, and a call fo
   assert.ok(!wrong.stderr.includes('another-key'))
   const help = await scene.run(['outbox', '--help'])
   assert.deepEqual([help.code, help.stderr], [0, ''])
-  assert.match(help.stdout, /^Usage:\n {2}posthorn outbox \[list\]/)
+  assert.match(help.stdout, /^Usage:\n {2}posthorn outbox \[list\]/m)
 })

@@ -1,5 +1,6 @@
 // What a command runs in, the process or a test double, and its terminal.
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileVariable } from '../../config/secret-files.ts'
 import type { Config, Environment } from '../../config.ts'
@@ -103,14 +104,18 @@ async function readAll(stdin: Host['stdin'], bytesMax: number): Promise<string> 
 function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
   if (stdin === undefined || stdin.isTTY !== true || stdout.isTTY !== true) return {}
   return {
-    ask: async (question) => {
-      const reader = createInterface({ input: stdin, output: stdout })
+    ask: async (question, { isHidden } = { isHidden: false }) => {
+      // What is typed is written back by the reader: to nowhere, if it is a secret.
+      const output = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stdout
+      if (isHidden) stdout.write(question)
+      const reader = createInterface({ input: stdin, output, terminal: true })
       // Ctrl-C and Ctrl-D close it, and no answer follows.
       const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
       try {
         return await Promise.race([reader.question(question), closed])
       } finally {
         reader.close()
+        if (isHidden) stdout.write('\n')
       }
     },
   }
