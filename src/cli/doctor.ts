@@ -25,6 +25,7 @@ import {
   readyCheck,
   retentionCheck,
   serviceCheck,
+  workflowsCheck,
 } from './doctor/doctor-service.ts'
 import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { wrapped } from './terminal/table.ts'
@@ -49,6 +50,7 @@ const checks: readonly Check<DoctorProbes>[] = [
   buriedCheck,
   failuresCheck,
   integrationsCheck,
+  workflowsCheck,
   retentionCheck,
 ]
 

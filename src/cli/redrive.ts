@@ -9,7 +9,7 @@ import { CommandFailed, UsageError } from './command.ts'
 import { countOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { DryRun, Redriven } from './terminal/redrive-lines.ts'
-import { dryRunLines, progressWords, redriveLines, redrivenLines, redrivesLines } from './terminal/redrive-lines.ts'
+import { dryRunLines, previewLines, progressWords, redriveLines, redrivenLines, redrivesLines } from './terminal/redrive-lines.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { whyLines, whyOf } from './why.ts'
 
@@ -115,17 +115,18 @@ interface How {
 
 type OnOne = (terminal: Terminal, client: ApiClient, id: string, how: How) => Promise<void>
 
-/** The current state is the best preview there is. */
+/** A dry run says what would happen; before the question, what is the case. */
 const redriveNotification: OnOne = async (terminal, client, id, { isDryRun, isConfirmed, json }) => {
-  const why = await whyOf(client, id)
+  const path = `/v1/notifications/${encodeURIComponent(id)}/redrive`
   if (isDryRun) {
-    if (json) terminal.print(visibleJson(why))
-    else for (const line of whyLines(why, terminal)) terminal.print(line)
+    const { body } = await client.call<Redriven>('POST', path, { query: { dryRun: 'true' } })
+    if (json) return terminal.print(visibleJson(body))
+    for (const line of previewLines(body, terminal)) terminal.print(line)
     return
   }
+  const why = await whyOf(client, id)
   if (!isConfirmed && !json) for (const line of whyLines(why, terminal)) terminal.print(line)
   if (!(await confirmed(terminal, 'Resend its failed steps?', isConfirmed))) return nothingDone(terminal)
-  const path = `/v1/notifications/${encodeURIComponent(id)}/redrive`
   const { body } = await client.call<Redriven>('POST', path)
   if (json) return terminal.print(visibleJson(body))
   for (const line of redrivenLines(body, terminal)) terminal.print(line)

@@ -131,14 +131,23 @@ function recipientLines(
     step.type,
     step.outcome,
     step.beginsAt ?? '',
+    step.endsAt === step.beginsAt ? '' : (step.endsAt ?? ''),
     by(step),
-    step.sentence,
+    [...waitSentences(step), step.sentence].join(' '),
   ])
   return [
     visible(`${subscriberId}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`),
-    ...tableLines(['STEP', 'TYPE', 'OUTCOME', 'BEGINS', 'BY', 'WHY'], rows, { width, indent: '  ' }),
+    ...tableLines(['STEP', 'TYPE', 'OUTCOME', 'BEGINS', 'ENDS', 'BY', 'WHY'], rows, { width, indent: '  ' }),
     ...steps.flatMap((step) => step.messages.flatMap((message) => messageLine(message))),
   ]
+}
+
+/** Until when it waits, and why: a delay, a digest, quiet hours, do not disturb. */
+function waitSentences({ waits, reasons }: SimulatedStep): string[] {
+  return waits.map((until) => {
+    const why = reasons.find(({ sentence, data }) => sentence.includes(until) || data['untilDate'] === until)
+    return why?.sentence ?? `Waits until ${until}.`
+  })
 }
 
 const by = ({ messages }: SimulatedStep): string =>
