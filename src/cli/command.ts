@@ -27,7 +27,9 @@ export interface Terminal {
   /** If this process is one of several: what its parent started it with. */
   readonly orders?: Orders | undefined
   /** Asks the person at the terminal; absent if there is none. */
-  readonly ask?: (question: string, how?: { readonly isHidden: boolean }) => Promise<string>
+  readonly ask?: (question: string) => Promise<string>
+  /** The same, for what must not be seen on the screen. */
+  readonly askSecret?: (question: string) => Promise<string>
 }
 
 export interface Command {

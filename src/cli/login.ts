@@ -40,9 +40,8 @@ export const loginCommand: Command = {
   },
 }
 
-async function typedKey({ ask, readInput }: Terminal, url: string): Promise<string> {
-  const typed =
-    ask === undefined ? await readInput(inputBytesMax) : await ask(`API key for ${url}: `, { isHidden: true })
+async function typedKey({ askSecret, readInput }: Terminal, url: string): Promise<string> {
+  const typed = askSecret === undefined ? await readInput(inputBytesMax) : await askSecret(`API key for ${url}: `)
   const [first = ''] = typed.trim().split('\n')
   if (first === '') throw new UsageError('No API key was given: type it, pipe it in, or use --key-file')
   return keyIn('The key', first)

@@ -1,6 +1,7 @@
 // The posthorn command.
 import { ordersIn } from '../main/cluster.ts'
 import { createLog } from '../world/pino-log.ts'
+import { usersCommand } from './access/users.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
@@ -36,6 +37,7 @@ const commands: readonly Command[] = [
   dashboardCommand,
   environmentsCommand,
   organizationsCommand,
+  usersCommand,
   keysCommand,
   signingCommand,
   auditCommand,

@@ -9,7 +9,14 @@ import { CommandFailed, UsageError } from './command.ts'
 import { countOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { DryRun, Redriven } from './terminal/redrive-lines.ts'
-import { dryRunLines, previewLines, progressWords, redriveLines, redrivenLines, redrivesLines } from './terminal/redrive-lines.ts'
+import {
+  dryRunLines,
+  previewLines,
+  progressWords,
+  redriveLines,
+  redrivenLines,
+  redrivesLines,
+} from './terminal/redrive-lines.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { whyLines, whyOf } from './why.ts'
 

@@ -43,7 +43,8 @@ const operations: Readonly<Record<Scope, string>> = {
     listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
     createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
-    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog`,
+    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog
+    createUser listUsers resetUserPassword retrieveUser updateUser`,
 }
 const stated = new Map(
   scopes.flatMap((scope) => operations[scope].split(/\s+/).map((operation) => [operation, scope] as const)),

@@ -169,26 +169,6 @@ test('simulate shows a table a recipient, and nothing is sent', async () => {
   assert.deepEqual(await scene.call('GET', '/v1/notifications?subscriberIds=dora'), before)
 })
 
-test('simulate says until when a step waits, and why', async () => {
-  await scene.call('POST', '/v1/workflows', {
-    name: 'Later', workflowId: 'later', active: true,
-    steps: [
-      { name: 'Pause', template: { type: 'delay' }, metadata: { type: 'regular', amount: 1, unit: 'hours' } },
-      { name: 'Mail', template: { type: 'email', subject: 'x', content: [{ type: 'text', content: 'x' }] } },
-    ],
-  })
-  await scene.call('POST', '/v2/subscribers', { subscriberId: 'ines', email: 'i@example.org', timezone: 'Europe/Berlin' })
-  const day = { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] }
-  const names = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
-  await scene.call('PATCH', '/v2/subscribers/ines/preferences', {
-    schedule: { isEnabled: true, outside: 'hold', weeklySchedule: Object.fromEntries(names.map((name) => [name, day])) },
-  })
-  const { stdout } = await scene.run(['simulate', 'later', '--to', 'ines', '--at', '2026-03-04T20:00:00Z'])
-  const [pause = '', mail = ''] = stdout.split('\n').filter((line) => /^ {2}(Pause|Mail) /.test(line))
-  assert.match(pause, /2026-03-04T20:00:00\.000Z +2026-03-04T21:00:00\.000Z +Waits until 2026-03-04T21:00:00\.000Z\./)
-  assert.match(mail, /2026-03-05T08:00:00\.000Z .*Held back until 2026-03-05T08:00:00\.000Z: it is outside the subscriber’s hours\. Would be sent/)
-})
-
 test('simulate takes a payload from a file or from another program, a time, and a workflow that is not saved', async () => {
   const payload = join(folder, 'payload.json')
   const workflow = join(folder, 'draft.yaml')

@@ -123,6 +123,16 @@ test('mistakes are reported with their file, and nothing of the folder is pushed
   assert.equal((await stored()).length, 1)
 })
 
+test('a member that no workflow has is refused, with the nearest that there is', async () => {
+  const broken = join(files(), 'broken.yaml')
+  await writeFile(broken, 'name: X\nsteps: [{template: {type: sms, content: x}, filtres: []}]\ntagz: [a]\n')
+  const wrong = await run('workflows', 'push', files(), '--yes')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /broken\.yaml: .*steps\.0\.filtres is unknown: did you mean filters\?/s)
+  assert.match(wrong.stderr, /tagz is unknown: did you mean tags\?/)
+  await rm(broken)
+})
+
 test('a text is read from no link that leaves the folder, and only from a file', async () => {
   await writeFile(join(folder, 'secret.txt'), 'hush')
   await symlink(join(folder, 'secret.txt'), join(files(), 'link.txt'))

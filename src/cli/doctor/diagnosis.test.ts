@@ -11,10 +11,10 @@ import {
   clockFinding,
   failuresFinding,
   integrationsFinding,
-  workflowsFinding,
   queueFinding,
   readyFinding,
   retentionFinding,
+  workflowsFinding,
 } from './doctor-service.ts'
 
 test('a check that breaks, cannot be done or takes too long is reported as that, and the others continue', async () => {
@@ -163,9 +163,14 @@ test('a workflow without an integration for its channel is named, with its envir
     name: identifier,
     active,
     triggers: [{ identifier }],
-    workflowIntegrationStatus: { channels: { email: { hasActiveIntegrations: true }, push: { hasActiveIntegrations: has } } },
+    workflowIntegrationStatus: {
+      channels: { email: { hasActiveIntegrations: true }, push: { hasActiveIntegrations: has } },
+    },
   })
-  const found = workflowsFinding([workflow('shipped', false), workflow('fine', true), workflow('draft', false, false)], own)
+  const found = workflowsFinding(
+    [workflow('shipped', false), workflow('fine', true), workflow('draft', false, false)],
+    own,
+  )
   assert.equal(found.status, 'warning')
   assert.equal(
     found.message,

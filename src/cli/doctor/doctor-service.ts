@@ -264,7 +264,10 @@ export function workflowsFinding(all: readonly ListedWorkflow[], { name }: OwnEn
   })
   const data = { active: active.length, without }
   if (without.length === 0) {
-    const said = active.length === 0 ? `No workflow is active in ${name}.` : `All ${active.length} active workflows of ${name} have an integration for each of their channels.`
+    const said =
+      active.length === 0
+        ? `No workflow is active in ${name}.`
+        : `All ${active.length} active workflows of ${name} have an integration for each of their channels.`
     return ok(said, data)
   }
   const named = without

@@ -162,7 +162,7 @@ async function layoutNamed(tx: Tx, environment: Environment, name: string): Prom
   return layout
 }
 
-function demandGoodContent(content: string, field: string): void {
+export function demandGoodContent(content: string, field: string): void {
   const mistake =
     content.length > layoutLengthMax
       ? `is ${content.length} characters long; at most ${layoutLengthMax} are allowed`
