@@ -47,6 +47,7 @@ import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
 import { webhookDeliveryRoutes } from './routes/webhooks/webhook-deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhooks/webhook-endpoints.ts'
+import { configurationRoutes } from './routes/workflows/configuration.ts'
 import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
@@ -66,6 +67,7 @@ export const routes: readonly Route[] = [
   ...workflowRoutes,
   ...workflowV2Routes,
   ...workflowTestRoutes,
+  ...configurationRoutes,
   ...notificationGroupRoutes,
   ...subscriberRoutes,
   ...subscriberChannelRoutes,
