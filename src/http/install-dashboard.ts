@@ -11,6 +11,8 @@ import { basePathOf } from './base-path.ts'
 import type { DashboardPages } from './pages/dashboard.ts'
 import { installPages } from './pages/dashboard.ts'
 import { readDashboardFiles } from './pages/dashboard-files.ts'
+import type { OidcProvider } from './routes/operate/dashboard-oidc.ts'
+import { installDashboardOidc } from './routes/operate/dashboard-oidc.ts'
 import { installDashboardPasswords } from './routes/operate/dashboard-passwords.ts'
 import { installDashboardSessions } from './routes/operate/dashboard-sessions.ts'
 
@@ -20,6 +22,8 @@ export interface DashboardOptions {
   readonly dashboardFolder?: string | undefined
   /** What a password is hashed at; the usual cost where it is left out. */
   readonly passwordCost?: PasswordCost
+  /** The identity provider; left out where there is none. */
+  readonly oidc?: OidcProvider | undefined
 }
 
 export function installDashboard(
@@ -27,13 +31,14 @@ export function installDashboard(
   db: Db,
   world: World,
   authenticate: Authenticate,
-  { baseUrl, dashboardFolder, passwordCost }: DashboardOptions,
+  { baseUrl, dashboardFolder, passwordCost, oidc }: DashboardOptions,
 ): { access: DashboardAccess; pages: DashboardPages | undefined } {
   const basePath = basePathOf(baseUrl)
   const access = createDashboardAccess(db, world, { basePath, isSecure: baseUrl.startsWith('https:') })
   const files = dashboardFolder === undefined ? undefined : readDashboardFiles(dashboardFolder, basePath)
   const passwords = createPasswordSignIn(db, world, passwordCost)
   installDashboardSessions(app, db, world, { access, authenticate, passwords })
-  installDashboardPasswords(app, db, { access, passwords, oidcName: undefined })
+  installDashboardPasswords(app, db, { access, passwords, oidcName: oidc?.name })
+  if (oidc !== undefined) installDashboardOidc(app, db, world, { access, oidc, baseUrl })
   return { access, pages: files && installPages(app, files) }
 }
