@@ -34,6 +34,10 @@ export interface Terminal {
 
 export interface Command {
   readonly name: string
+  /** What it does, in a sentence or two. */
+  readonly about: string
+  /** Calls to copy, each with what it is for: `posthorn keys create   # a key that may do everything`. */
+  readonly examples: readonly string[]
   /** One line per usage. */
   readonly usage: readonly string[]
   /** Whether it also runs when the settings have mistakes; those are at their defaults then. */

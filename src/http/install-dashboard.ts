@@ -20,6 +20,7 @@ export interface DashboardOptions {
   readonly baseUrl: string
   /** Of the built pages. */
   readonly dashboardFolder?: string | undefined
+  readonly unknownMembers?: 'warn' | 'refuse'
   /** What a password is hashed at; the usual cost where it is left out. */
   readonly passwordCost?: PasswordCost
   /** The identity provider; left out where there is none. */
@@ -31,14 +32,14 @@ export function installDashboard(
   db: Db,
   world: World,
   authenticate: Authenticate,
-  { baseUrl, dashboardFolder, passwordCost, oidc }: DashboardOptions,
+  { baseUrl, dashboardFolder, unknownMembers = 'warn', passwordCost, oidc }: DashboardOptions,
 ): { access: DashboardAccess; pages: DashboardPages | undefined } {
   const basePath = basePathOf(baseUrl)
   const access = createDashboardAccess(db, world, { basePath, isSecure: baseUrl.startsWith('https:') })
   const files = dashboardFolder === undefined ? undefined : readDashboardFiles(dashboardFolder, basePath)
   const passwords = createPasswordSignIn(db, world, passwordCost)
-  installDashboardSessions(app, db, world, { access, authenticate, passwords })
-  installDashboardPasswords(app, db, { access, passwords, oidcName: oidc?.name })
+  installDashboardSessions(app, db, world, { access, authenticate, passwords, unknownMembers })
+  installDashboardPasswords(app, db, { access, passwords, oidcName: oidc?.name, unknownMembers })
   if (oidc !== undefined) installDashboardOidc(app, db, world, { access, oidc, baseUrl })
   return { access, pages: files && installPages(app, files) }
 }

@@ -20,6 +20,7 @@ import { providerRoutes } from './routes/integrations/providers.ts'
 import { messageRoutes } from './routes/messages/messages.ts'
 import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
+import { subscriberInboxRoutes } from './routes/messages/subscriber-inbox.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
@@ -46,11 +47,13 @@ import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
 import { webhookDeliveryRoutes } from './routes/webhooks/webhook-deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhooks/webhook-endpoints.ts'
+import { configurationRoutes } from './routes/workflows/configuration.ts'
 import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
 import { notificationGroupRoutes } from './routes/workflows/notification-groups.ts'
 import { translationRoutes } from './routes/workflows/translations.ts'
+import { translationV2Routes } from './routes/workflows/translations-v2.ts'
 import { workflowOverrideRoutes } from './routes/workflows/workflow-overrides.ts'
 import { workflowTestRoutes } from './routes/workflows/workflow-test.ts'
 import { workflowRoutes } from './routes/workflows/workflows.ts'
@@ -64,6 +67,7 @@ export const routes: readonly Route[] = [
   ...workflowRoutes,
   ...workflowV2Routes,
   ...workflowTestRoutes,
+  ...configurationRoutes,
   ...notificationGroupRoutes,
   ...subscriberRoutes,
   ...subscriberChannelRoutes,
@@ -75,6 +79,7 @@ export const routes: readonly Route[] = [
   ...topicRoutes,
   ...topicSubscriptionRoutes,
   ...subscriberFeedRoutes,
+  ...subscriberInboxRoutes,
   ...subscriberNotificationRoutes,
   ...feedRoutes,
   ...messageRoutes,
@@ -86,6 +91,7 @@ export const routes: readonly Route[] = [
   ...layoutRoutes,
   ...layoutV2Routes,
   ...translationRoutes,
+  ...translationV2Routes,
   ...outboxRoutes,
   ...recoveryRoutes,
   ...redriveRoutes,

@@ -52,6 +52,7 @@ import { serializerCompiler, validatorCompiler } from './request/validator.ts'
 import { installInboundWebhooks } from './routes/integrations/inbound-webhooks.ts'
 import type { OidcProvider } from './routes/operate/dashboard-oidc.ts'
 import { installUnsubscribe } from './routes/people/unsubscribe.ts'
+import { installWarnings, warningsHeader } from './warnings.ts'
 
 export interface ServerOptions {
   readonly rateLimits: RateLimits | 'off'
@@ -62,6 +63,8 @@ export interface ServerOptions {
   readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
+  /** What happens to a body with members that are not known; `warn` where it is left out. */
+  readonly unknownMembers?: 'warn' | 'refuse'
   /** Proxies that are trusted for the client address of a request. */
   readonly trustedProxies?: readonly string[]
   /** Closes the metrics to all others. */
@@ -112,6 +115,7 @@ const corsOptions = {
     'retry-after',
     'idempotency-key',
     'idempotency-replay',
+    warningsHeader,
     'ratelimit-limit',
     'ratelimit-remaining',
     'ratelimit-reset',
@@ -138,6 +142,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   answerBrokenRequests(world, app)
   installBodyParser(app)
   installDiscard(app)
+  installWarnings(app)
   await app.register(cors, { ...corsOptions, origin: allowedOrigins(options.corsOrigins) })
   // Before the body is read: no client needs to send one to a path that does not exist.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
@@ -153,14 +158,15 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
-  const { queue, vendor } = options
+  const { queue, vendor, unknownMembers = 'warn' } = options
   const closing = closingOf(app)
   const outboxWaits = createOutboxWaits(db, world)
   const { retentionDays = settings.retentionDays.defaultValue, operatorMail, linkBase } = options
   const simulator = createSimulator({ db, world, operatorMail, linkBase })
   const versions = createPinnedVersions()
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
-  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
+  const known = { retentionDays, simulator, versions, unknownMembers }
+  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, ...known }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
   const context = {
     ...shared,

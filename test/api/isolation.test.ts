@@ -40,7 +40,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/outbox.* messageId$/, 'outbox'],
   [/^\/v1\/notification-groups\/\{id\} id$|notificationGroupId$/, 'group'],
   [/^\/v2\/contexts.* id$|contextKeys?$| search$/, 'context'],
-  [/inbox\/topics.*identifier$/, 'subscription'],
+  [/(inbox\/topics.*|\{topicKey\}\/subscriptions\/\{identifier\}) identifier$/, 'subscription'],
   [/(after|before|next|pin)$/, 'cursor'],
   [/keyId$/, 'apiKey'],
   [/endpointId$/, 'webhookEndpoint'],
@@ -74,11 +74,19 @@ const kindOf = (path: string, name: string): string | undefined =>
 /** Path parameters that name no row of an environment. */
 const plain: Readonly<Record<string, string>> = {
   providerId: 'slack',
+  actionType: 'primary',
+  resourceType: 'workflow',
   type: 'workspace',
   channel: 'email',
   locale: 'fr',
   seq: '1',
 }
+
+/** What a read needs beyond its path. */
+const neededQueries: readonly (readonly [RegExp, string])[] = [
+  [/\{subscriberId\}.*\/why$/, '?workflow=theirs-workflow'],
+  [/\{subscriberId\}\/notifications\/count$/, '?filters=[]'],
+]
 
 interface Attempt {
   readonly operation: Operation
@@ -302,7 +310,7 @@ test('the same ids are known to their own environment, so that "unknown" proves 
   const unknown: string[] = []
   for (const operation of reads) {
     const names = new Set(parametersIn(operation, 'path').map(({ name }) => name))
-    const query = operation.path.endsWith('/why') && names.has('subscriberId') ? '?workflow=theirs-workflow' : ''
+    const query = neededQueries.find(([pattern]) => pattern.test(operation.path))?.[1] ?? ''
     const reply = await call({ operation, position: 'own', path: `${pathWith(operation, names)}${query}` }, 'theirs')
     if (reply.status >= 300) unknown.push(`${operation.path}: ${reply.status} ${reply.text.slice(0, 150)}`)
   }

@@ -57,6 +57,7 @@ export interface TestAppOptions {
   readonly corsOrigins?: readonly string[]
   readonly inboxDemo?: 'local' | 'on' | 'off'
   readonly revealSecrets?: 'on' | 'off'
+  readonly unknownMembers?: 'warn' | 'refuse'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
   /** Off unless said: installing them takes half the time that an app takes. */
@@ -106,6 +107,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: options.corsOrigins ?? [],
     inboxDemo: options.inboxDemo ?? 'off',
     revealSecrets: options.revealSecrets ?? 'on',
+    unknownMembers: options.unknownMembers ?? 'warn',
     trustedProxies: options.trustedProxies ?? [],
     metricsKey: options.metricsKey,
     docs: options.docs ?? 'off',

@@ -10,15 +10,23 @@ import { changeUser, createUser, resetPassword, setPassword } from '../../manage
 import { listEnvironments } from '../../store/operate/installation.ts'
 import { listOrganizations } from '../../store/operate/organizations.ts'
 import { findUserByEmail, listUsers, usersMax } from '../../store/operate/users.ts'
-import { commandAuthor } from '../author.ts'
 import type { Command, Terminal } from '../command.ts'
 import { CommandFailed, UsageError } from '../command.ts'
+import { commandAuthor } from '../local/author.ts'
+import { organizationNamed, withStore } from '../local/with-store.ts'
 import { parsed } from '../terminal/arguments.ts'
 import { visible } from '../terminal/visible-text.ts'
-import { organizationNamed, withStore } from '../with-store.ts'
 
 export const usersCommand: Command = {
   name: 'users',
+  about:
+    'Creates, lists, disables and enables users of the dashboard, changes their roles, and resets passwords. Local: it ' +
+    'also lets in the first user, before there is anyone who could invite one.',
+  examples: [
+    'posthorn users create ada@example.com --role owner     # prints a link with which Ada sets a password',
+    'posthorn users list',
+    'posthorn users disable ada@example.com',
+  ],
   usage: [
     'users create EMAIL [--role viewer] [--name NAME] [--password] [--organization NAME] [--url ADDRESS]',
     'users list [--organization NAME]',

@@ -90,11 +90,11 @@ export async function takeLink(tx: Tx, environmentId: string, hash: Buffer, now:
 
 /** Deletes at most `limit` sessions and as many links of all environments that have expired. */
 export async function sweepDashboard(tx: Tx, now: Date, limit: number): Promise<number> {
-  const links = await tx.run(sql`delete from dashboard_links where (environment_id, hash) in (
-    select environment_id, hash from dashboard_links where expires_at <= ${now}
-    order by expires_at limit ${limit} for update skip locked)`)
-  const sessions = await tx.run(sql`delete from dashboard_sessions where (environment_id, id) in (
-    select environment_id, id from dashboard_sessions where expires_at <= ${now}
-    order by expires_at limit ${limit} for update skip locked)`)
+  const links = await tx.run(sql`delete from dashboard_links where ctid = any(array(
+    select ctid from dashboard_links where expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked))`)
+  const sessions = await tx.run(sql`delete from dashboard_sessions where ctid = any(array(
+    select ctid from dashboard_sessions where expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked))`)
   return Math.max(links, sessions)
 }

@@ -12,6 +12,7 @@ import type { PasswordSignIn } from '../../access/password-sign-in.ts'
 import { schemaOf } from '../../install-route.ts'
 import type { Documented } from '../../route.ts'
 import { nullableString } from '../../schemas.ts'
+import { lookForUnknown } from '../../unknown.ts'
 import { session, shownFirst } from './dashboard-sessions.ts'
 
 /** A user's id, a dot and the secret. */
@@ -90,10 +91,11 @@ interface Parts {
   readonly access: DashboardAccess
   readonly passwords: PasswordSignIn
   readonly oidcName: string | undefined
+  readonly unknownMembers: 'warn' | 'refuse'
 }
 
 export function installDashboardPasswords(app: FastifyInstance, db: Db, parts: Parts): void {
-  const { access, passwords, oidcName } = parts
+  const { access, passwords, oidcName, unknownMembers } = parts
   app.route({
     method: ways.method,
     url: ways.path,
@@ -105,6 +107,7 @@ export function installDashboardPasswords(app: FastifyInstance, db: Db, parts: P
     url: set.path,
     schema: schemaOf(set),
     onRequest: async (request) => refuseOtherOrigins(request),
+    preValidation: lookForUnknown(set, unknownMembers),
     handler: async (request, reply) => {
       const { link, email, currentPassword, password = '' } = request.body as Partial<Record<string, string>>
       const isKnown = email !== undefined && currentPassword !== undefined
@@ -123,6 +126,7 @@ export function installDashboardPasswords(app: FastifyInstance, db: Db, parts: P
     url: owner.path,
     schema: schemaOf(owner),
     onRequest: async (request) => refuseOtherOrigins(request),
+    preValidation: lookForUnknown(owner, unknownMembers),
     handler: async (request, reply) =>
       reply.send(await passwords.ownerOf(request.ip, (request.body as { link: string }).link)),
   })

@@ -19,6 +19,7 @@ import type { PasswordSignIn } from '../../access/password-sign-in.ts'
 import { schemaOf } from '../../install-route.ts'
 import type { Documented } from '../../route.ts'
 import { literals, timestamp } from '../../schemas.ts'
+import { lookForUnknown } from '../../unknown.ts'
 
 /** An environment's id, a dot and the secret. */
 const linkLengthMax = 255
@@ -101,6 +102,7 @@ export const dashboardSessionRoutes: readonly Documented[] = [open, list, close]
 interface Parts {
   readonly access: DashboardAccess
   readonly authenticate: Authenticate
+  readonly unknownMembers: 'warn' | 'refuse'
   readonly passwords: PasswordSignIn
 }
 
@@ -134,6 +136,7 @@ export function installDashboardSessions(app: FastifyInstance, db: Db, world: Wo
     url: open.path,
     schema: schemaOf(open),
     onRequest: async (request) => refuseOtherOrigins(request),
+    preValidation: lookForUnknown(open, parts.unknownMembers),
     handler: async (request, reply) => {
       const made = await opened(request)
       for (const one of made) reply.header('set-cookie', access.cookieFor(one))
