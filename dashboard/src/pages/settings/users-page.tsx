@@ -20,8 +20,8 @@ type Role = User['role']
 const pageSize = 50
 const roles = ['owner', 'editor', 'viewer'] as const
 const roleMeanings: Readonly<Record<Role, string>> = {
-  owner: 'Everything: also keys, users, environments, recovery and the audit log',
-  editor: 'Workflows, subscribers, topics and texts; sees no secrets',
+  owner: 'Everything, also keys and users',
+  editor: 'Content and people, no secrets',
   viewer: 'Read, nothing else',
 }
 
@@ -188,7 +188,7 @@ function columnsFor(ownId: string | undefined, acts: Acts): readonly Column<User
       right: true,
       width: '70px',
       // One's own is for another owner to change.
-      cell: (user) => (user._id === ownId ? null : <UserMenu user={user} acts={acts} />),
+      cell: (user) => (user._id === ownId ? <span className="block h-8" /> : <UserMenu user={user} acts={acts} />),
     },
   ]
 }
