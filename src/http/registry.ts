@@ -27,6 +27,7 @@ import { auditRoutes } from './routes/operate/audit.ts'
 import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
 import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
+import { environmentVariableRoutes } from './routes/operate/environment-variables.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
@@ -101,6 +102,7 @@ export const routes: readonly Route[] = [
   ...contextRoutes,
   ...environmentRoutes,
   ...environmentLifeRoutes,
+  ...environmentVariableRoutes,
   ...apiKeyRoutes,
   ...retentionRoutes,
   ...auditRoutes,
