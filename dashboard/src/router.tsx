@@ -22,6 +22,7 @@ const page = (path: string, load: Module, name: string) =>
 
 const workflows = () => import('./pages/workflows/workflows-page.tsx')
 const subscribers = () => import('./pages/subscribers/subscribers-page.tsx')
+const endpoint = () => import('./pages/webhooks/endpoint-page.tsx')
 const settings = () => import('./pages/settings/settings-page.tsx')
 
 const tree = root.addChildren([
@@ -47,6 +48,9 @@ const tree = root.addChildren([
     page('/integrations/$integrationId', () => import('./pages/integrations/integration-form.tsx'), 'IntegrationPage'),
     page('/outbox', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
     page('/outbox/$messageId', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
+    page('/webhooks', () => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+    page('/webhooks/$endpointId', endpoint, 'EndpointPage'),
+    page('/webhooks/$endpointId/$deliveryId', endpoint, 'EndpointPage'),
     page('/layouts', () => import('./pages/layouts/layouts-page.tsx'), 'LayoutsPage'),
     page('/layouts/$layoutId', () => import('./pages/layouts/layout-page.tsx'), 'LayoutPage'),
     page('/translations', () => import('./pages/translations/translations-page.tsx'), 'TranslationsPage'),

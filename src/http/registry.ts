@@ -1,5 +1,6 @@
 // Every route of the API, by name.
 import type { InboxRoute } from './inbox-route.ts'
+import { inboxStreamRoute } from './realtime/install-inbox-stream.ts'
 import type { Documented, Route } from './route.ts'
 import { activityRoutes } from './routes/activity/activity.ts'
 import { activityStreamRoutes } from './routes/activity/activity-stream.ts'
@@ -25,11 +26,13 @@ import { subscriberNotificationRoutes } from './routes/messages/subscriber-notif
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
 import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
+import { dashboardPasswordRoutes } from './routes/operate/dashboard-passwords.ts'
 import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentVariableRoutes } from './routes/operate/environment-variables.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
+import { userRoutes } from './routes/operate/users.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
 import { erasureRoutes } from './routes/people/erasures.ts'
 import { subscriberChannelRoutes } from './routes/people/subscriber-channels.ts'
@@ -46,6 +49,7 @@ import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
 import { webhookDeliveryRoutes } from './routes/webhooks/webhook-deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhooks/webhook-endpoints.ts'
+import { configurationRoutes } from './routes/workflows/configuration.ts'
 import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
@@ -65,6 +69,7 @@ export const routes: readonly Route[] = [
   ...workflowRoutes,
   ...workflowV2Routes,
   ...workflowTestRoutes,
+  ...configurationRoutes,
   ...notificationGroupRoutes,
   ...subscriberRoutes,
   ...subscriberChannelRoutes,
@@ -104,6 +109,7 @@ export const routes: readonly Route[] = [
   ...environmentLifeRoutes,
   ...environmentVariableRoutes,
   ...apiKeyRoutes,
+  ...userRoutes,
   ...retentionRoutes,
   ...auditRoutes,
   ...auditStreamRoutes,
@@ -119,4 +125,10 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxEventRoutes,
 ]
 
-export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes, ...dashboardSessionRoutes]
+export const documentedRoutes: readonly Documented[] = [
+  ...routes,
+  ...inboxRoutes,
+  inboxStreamRoute,
+  ...dashboardSessionRoutes,
+  ...dashboardPasswordRoutes,
+]

@@ -54,6 +54,9 @@ const dataRoutes: Readonly<Record<string, string>> = {
   previewWorkflowStep: 'changes nothing',
   previewStep: 'changes nothing',
   previewLayout: 'changes nothing',
+  createUser: 'needs the session of an owner: users.test.ts has it',
+  updateUser: 'needs the session of an owner: users.test.ts has it',
+  resetUserPassword: 'needs the session of an owner: users.test.ts has it',
   deleteEnvironment: 'needs a key of another environment: environments.test.ts has it',
 }
 

@@ -26,8 +26,9 @@ before(async () => {
   const document = readDocument((await app.call('GET', '/openapi.json')).text)
   // Reads first, before anything is written under the others' names; what deletes comes last.
   const order = (one: Operation): number => ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].indexOf(one.method)
-  // A stream has no id in it, and no end.
-  operations = document.operations.filter(({ isStream }) => !isStream).sort((a, b) => order(a) - order(b))
+  // A stream has no id in it, and no end. Users belong to the organization, and no key opens them: users.test.ts has both.
+  const isOfKeys = ({ isStream, path }: Operation): boolean => !isStream && !path.startsWith('/v1/users')
+  operations = document.operations.filter(isOfKeys).sort((a, b) => order(a) - order(b))
   resolve = document.resolve
 })
 after(() => app.close())

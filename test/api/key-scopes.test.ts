@@ -11,7 +11,7 @@ import { inApp } from '../support/workflow-scene.ts'
 /** Every operation by the scope that it needs. A new route is added here, by whoever has thought about it. */
 const operations: Readonly<Record<Scope, string>> = {
   trigger: 'broadcastEvent cancelEvent triggerEvent triggerEventsInBulk',
-  read: `checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
+  read: `exportConfiguration checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
     listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listFeeds listIntegrations listLayouts
     listLayoutsV2 listMessages listNotificationGroups listProviders listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
@@ -27,7 +27,7 @@ const operations: Readonly<Record<Scope, string>> = {
     retrieveEnvironmentVariable retrieveEnvironmentVariableUsage retrieveMasterTranslation retrieveOwnTranslation
     retrieveOwnTranslationGroup retrieveTopicSubscription`,
   'outbox:read': 'listOutbox retrieveEmlFromOutbox retrieveFromOutbox retrieveHtmlFromOutbox waitForOutbox',
-  'workflows:write': `createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
+  'workflows:write': `applyConfiguration createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
     createWorkflowV2 deleteFeed deleteLayout deleteLayoutV2 deleteNotificationGroup deleteTenantWorkflowOverride
     deleteTranslation deleteWorkflow deleteWorkflowOverride deleteWorkflowV2 duplicateLayoutV2 makeLayoutDefault
     putTranslation replaceWorkflow replaceWorkflowV2 updateLayout updateLayoutV2 updateNotificationGroup
@@ -45,13 +45,14 @@ const operations: Readonly<Record<Scope, string>> = {
     updateSubscriberCredentials updateSubscriberGlobalPreferences updateSubscriberOnlineStatus updateSubscriberPreferences
     updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic
     updateTopicSubscription`,
-  full: `createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
+  full: `rotateSigningSecret createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
     createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
     listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
     createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
     testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog createEnvironmentVariable
-    deleteEnvironmentVariable updateEnvironmentVariable`,
+    deleteEnvironmentVariable updateEnvironmentVariable
+    createUser listUsers resetUserPassword retrieveUser updateUser`,
 }
 const stated = new Map(
   scopes.flatMap((scope) => operations[scope].split(/\s+/).map((operation) => [operation, scope] as const)),

@@ -68,7 +68,13 @@ export const workflows = [
   },
 ]
 
-export async function fill(scene: DashboardScene): Promise<{ workflowId: string; notificationId: string }> {
+export interface SampleIds {
+  readonly workflowId: string
+  readonly notificationId: string
+  readonly endpointId: string
+}
+
+export async function fill(scene: DashboardScene): Promise<SampleIds> {
   const made: Json[] = []
   for (const workflow of workflows) made.push(await scene.call('POST', '/v1/workflows', workflow))
   for (const [subscriberId, firstName, lastName] of people) {
@@ -95,6 +101,11 @@ export async function fill(scene: DashboardScene): Promise<{ workflowId: string;
   })
   await scene.call('PUT', '/v1/translations/de', { texts: { order: { shipped: 'Ihre Bestellung ist unterwegs' } } })
   await scene.call('POST', '/v1/suppressions', { channel: 'email', address: 'gone@example.com', reason: 'bounced' })
+  const endpoint = await scene.call('POST', '/v1/webhook-endpoints', {
+    url: 'https://hooks.example.com/posthorn',
+    description: 'Order service',
+    eventTypes: ['message.bounced', 'subscriber.unsubscribed'],
+  })
   for (const [index, [subscriberId]] of people.entries()) {
     await scene.call('POST', '/v1/events/trigger', {
       name: 'order-shipped',
@@ -115,5 +126,5 @@ export async function fill(scene: DashboardScene): Promise<{ workflowId: string;
   const skipped = first.data.find(
     (one: Json) => one.template.name === 'Weekly report' && one.subscriber.subscriberId === 'grace',
   )
-  return { workflowId: made[0]._id, notificationId: skipped._id }
+  return { workflowId: made[0]._id, notificationId: skipped._id, endpointId: endpoint._id }
 }

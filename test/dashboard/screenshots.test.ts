@@ -18,7 +18,7 @@ test('pictures of the pages are made', { skip }, async () => {
   const scene = new DashboardScene()
   try {
     await scene.open()
-    const { workflowId, notificationId } = await fill(scene)
+    const { workflowId, notificationId, endpointId } = await fill(scene)
     const outbox = await scene.call('GET', '/v1/outbox?limit=1&channel=email')
     const pages: Record<string, string> = isForDocs
       ? { overview: '', activity: `/activity/${notificationId}`, workflow: `/workflows/${workflowId}` }
@@ -35,6 +35,8 @@ test('pictures of the pages are made', { skip }, async () => {
           integrations: '/integrations',
           gallery: '/integrations?add=email',
           outbox: `/outbox/${outbox.data[0]._id}`,
+          webhooks: '/webhooks',
+          endpoint: `/webhooks/${endpointId}`,
           layouts: '/layouts',
           translations: '/translations',
           keys: '/settings',

@@ -6,11 +6,13 @@ import './stories/sign-in.ts'
 import './stories/activity.ts'
 import './stories/content.ts'
 import './stories/more.ts'
+import './stories/webhooks.ts'
 import './stories/every-page.ts'
 import { scene, skip } from './story.ts'
 
 before(async () => {
-  if (!skip) await scene.open()
+  // For the story of webhooks, whose backend listens here.
+  if (!skip) await scene.open({ POSTHORN_OUTBOUND_ALLOW: '127.0.0.1' })
 })
 after(async () => {
   if (!skip) await scene.close()

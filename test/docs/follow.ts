@@ -141,6 +141,7 @@ function run(script: string, work: string, variables: Readonly<Record<string, st
       HOME,
       KEY: developmentKey,
       POSTHORN_DASHBOARD: 'off',
+      POSTHORN_PROFILES: join(work, 'profiles.json'),
       EDIT: join(projectRoot, 'test/docs/apply-edit.mjs'),
       ...variables,
     },

@@ -47,6 +47,7 @@ export const places: readonly { readonly title?: string; readonly places: readon
     places: [
       { to: '/integrations', text: 'Integrations', icon: 'plug', words: 'providers accounts' },
       { to: '/outbox', text: 'Outbox', icon: 'outbox', words: 'captured mail' },
+      { to: '/webhooks', text: 'Webhooks', icon: 'webhook', words: 'endpoints deliveries events signing' },
     ],
   },
   { places: [{ to: '/settings', text: 'Settings', icon: 'settings', words: 'api keys audit suppressions health' }] },

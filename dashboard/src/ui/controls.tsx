@@ -268,3 +268,41 @@ export function Choice<Value extends string>({
     </div>
   )
 }
+
+/** Several of many, each with what it means. */
+export function Ticks({
+  label,
+  options,
+  chosen,
+  onChange,
+}: {
+  label: string
+  options: readonly (readonly [value: string, shown: string, hint?: string])[]
+  chosen: readonly string[]
+  onChange: (chosen: string[]) => void
+}) {
+  return (
+    <fieldset className="max-h-56 overflow-y-auto rounded-md border border-line">
+      <legend className="sr-only">{label}</legend>
+      {options.map(([value, shown, hint]) => (
+        <label
+          key={value}
+          className="flex items-start gap-2.5 border-b border-line px-3 py-2 last:border-0 hover:bg-bg-2"
+        >
+          <input
+            type="checkbox"
+            checked={chosen.includes(value)}
+            onChange={(event) =>
+              onChange(event.target.checked ? [...chosen, value] : chosen.filter((one) => one !== value))
+            }
+            className="mt-0.5 size-4 shrink-0 accent-(--accent)"
+          />
+          <span className="min-w-0">
+            {shown}
+            {hint !== undefined && <span className="block text-xs text-ink-3">{hint}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,7 +1,9 @@
 // Dialogs on the browser's own element: it keeps the focus, closes by Escape and needs no script of others.
 import type { ReactNode } from 'react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { Button, IconButton, TextField } from './controls.tsx'
+import { Code } from './copy.tsx'
+import { Notice } from './page.tsx'
 
 export function Dialog({
   title,
@@ -82,6 +84,89 @@ export function ConfirmByTyping({
       <div className="flex flex-col gap-4">
         <div className="text-ink-2">{children}</div>
         <TextField label={`Type ${word} to confirm`} value={typed} onText={setTyped} autoComplete="off" autoFocus />
+      </div>
+    </Dialog>
+  )
+}
+
+/** Fields and the one button that sends them: also by Enter. */
+export function FormDialog({
+  title,
+  action,
+  busy,
+  disabled = false,
+  error,
+  width,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string
+  action: string
+  busy: boolean
+  disabled?: boolean
+  error: Error | null
+  width?: string
+  onSubmit: () => void
+  onClose: () => void
+  children: ReactNode
+}) {
+  const form = useId()
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      {...(width === undefined ? {} : { width })}
+      footer={
+        <>
+          <Button onClick={onClose}>Discard</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={disabled}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!disabled && !busy) onSubmit()
+        }}
+      >
+        {error !== null && <Notice tone="error">{error.message}</Notice>}
+        {children}
+      </form>
+    </Dialog>
+  )
+}
+
+/** A secret, the one time that it is shown. */
+export function ShownOnce({
+  what,
+  secret,
+  children,
+  onClose,
+}: {
+  what: string
+  secret: string
+  children?: ReactNode
+  onClose: () => void
+}) {
+  return (
+    <Dialog
+      title={`Copy the ${what} now`}
+      onClose={onClose}
+      footer={
+        <Button look="primary" onClick={onClose}>
+          I have it
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <Notice tone="warning">It is shown only this once.</Notice>
+        <Code label={what} text={secret} />
+        {children !== undefined && <p className="text-ink-2">{children}</p>}
       </div>
     </Dialog>
   )

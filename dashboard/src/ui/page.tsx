@@ -129,7 +129,7 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   )
 }
 
-interface Asked<Data> {
+export interface Asked<Data> {
   readonly data: Data | undefined
   readonly error: Error | null
   refetch(): unknown

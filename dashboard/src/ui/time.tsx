@@ -51,3 +51,12 @@ export function duration(ms: number): string {
   if (ms < 172_800_000) return `${(ms / 3_600_000).toFixed(1)} h`
   return `${Math.round(ms / 86_400_000)} days`
 }
+
+/** Of this browser, as times are shown and entered. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** As a field for date and time takes it: local, to the minute. */
+export function localInput(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000)
+  return local.toISOString().slice(0, 16)
+}

@@ -120,6 +120,8 @@ export interface Activity<Job = ActivityJob> {
   readonly contextKeys: readonly string[]
   /** Whether it was created by a workflow test. */
   readonly isTest: boolean
+  /** What the trigger contained and was not understood; absent for none. */
+  readonly warnings?: readonly string[]
 }
 
 /** The progress of an event: still resolving its recipients, still running for some of them, or finished for all. */

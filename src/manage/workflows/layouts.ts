@@ -33,7 +33,7 @@ interface Call {
 }
 
 /** What a caller calls the content: its two faces have different names for it. */
-interface NewLayout {
+export interface NewLayout {
   readonly identifier?: string
   readonly name: string
   readonly description?: string

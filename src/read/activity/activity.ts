@@ -159,6 +159,7 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
     critical: definition.critical,
     contextKeys: row.context_keys ?? [],
     isTest: row.is_test,
+    ...(row.warnings === null ? {} : { warnings: row.warnings }),
   }
 }
 

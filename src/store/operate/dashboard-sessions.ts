@@ -22,7 +22,7 @@ const linkName = 'Dashboard, by sign-in link'
 
 export type SessionPrincipal = Principal & {
   readonly expiresAt: Date
-  readonly openedBy: 'key' | 'link'
+  readonly openedBy: 'key' | 'link' | 'user'
   /** Of its API key; null where any address will do. */
   readonly allowedAddresses: readonly string[] | null
 }
@@ -57,6 +57,7 @@ export async function findSession(
     keyId: row.keyId ?? id,
     keyName: row.keyName ?? linkName,
     scopes: row.scopes ?? ['full'],
+    ...(row.keyId === null ? { isOperator: true } : {}),
     ...(row.ratePerSecond === null ? {} : { ratePerSecond: row.ratePerSecond }),
     allowedAddresses: row.allowedAddresses,
     expiresAt: row.expiresAt,

@@ -21,6 +21,8 @@ const pages = () => [
   '/integrations',
   '/integrations?add=sms',
   '/outbox',
+  '/webhooks',
+  `/webhooks/${shared.ids.endpointId}`,
   '/layouts',
   '/translations',
   '/settings',
