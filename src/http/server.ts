@@ -186,10 +186,12 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
-  installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader, trustsProxies })
+  const basePath = basePathOf(options.baseUrl)
+  const { inboxTokens } = inbox
+  installRealtime(app, { ...options.realtime, db, world, inboxTokens, limitReader, trustsProxies, basePath })
   installInboxFiles(app)
   installInboxDemo(app, mayDemo)
-  await installUnsubscribe(app, db, world)
+  await installUnsubscribe(app, db, world, mayDemo)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
 }

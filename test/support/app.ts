@@ -60,6 +60,8 @@ export interface TestAppOptions {
   readonly unknownMembers?: 'warn' | 'refuse'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
+  /** Where callers reach it, if not at the root of a host. */
+  readonly baseUrl?: string
   /** Off unless said: installing them takes half the time that an app takes. */
   readonly docs?: 'on' | 'off'
   readonly bodyBudget?: BodyBudget
@@ -113,7 +115,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     docs: options.docs ?? 'off',
     vendor: options.vendor ?? 'platform',
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
-    baseUrl: 'http://localhost:3000',
+    baseUrl: options.baseUrl ?? 'http://localhost:3000',
     passwordCost: quickPassword,
     oidc: options.oidc,
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
