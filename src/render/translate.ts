@@ -45,8 +45,9 @@ export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile):
 
 function textOf(filter: FilterThis, key: string): string | undefined {
   const scope = filter.context.environments as { [translations]?: Translations }
-  const subscriber: unknown = memberOf(scope, 'subscriber', budgetOf(filter))
-  return scope[translations]?.text(key, memberOf(subscriber, 'locale', budgetOf(filter)))
+  const budget = budgetOf(filter)
+  const subscriber: unknown = memberOf(scope, 'subscriber', budget)
+  return scope[translations]?.text(key, memberOf(subscriber, 'locale', budget), budget.noteLocale)
 }
 
 /** LiquidJS passes `name: value` as a pair. */

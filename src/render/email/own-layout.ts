@@ -70,13 +70,13 @@ const plainBranding = { color: '#1f2933' }
 
 export function renderLayout(
   layout: CompiledLayout,
-  mail: { subject: string; preheader: string; body: string },
+  mail: { subject: string; preheader: string; body: string; locale: string },
   scope: TemplateScope,
   budget: Budget,
 ): string {
-  const { subject, preheader, body } = mail
+  const { subject, preheader, body, locale } = mail
   const whole = layout.template.render(
-    { ...scope, subject, preheader, branding: brandingOf(scope), body: new SafeText(body) },
+    { ...scope, subject, preheader, lang: locale, branding: brandingOf(scope), body: new SafeText(body) },
     budget,
   )
   demandFewTags(field, whole)

@@ -136,7 +136,7 @@ export const eventRoutes = [
       const read = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
       const { events, warnings } = lookThrough(body.events, read, unknownMembers)
       const answer = await triggers.bulk(principal.environment, { events, idempotency, traceparent })
-      return warnings.length === 0 ? answer : { ...answer, warnings }
+      return warnings.length === 0 ? answer : { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] }
     },
   }),
   route({
