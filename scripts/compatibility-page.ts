@@ -1,6 +1,16 @@
 // docs/compatibility.md: every method of the public client, and whether it is served.
 import { clientMethods, clientVersion, exceptionOf } from './client-methods.ts'
 import { table } from './markdown-table.ts'
+import { nodeClientMethods, nodeClientVersion, nodeExceptionOf } from './node-client-methods.ts'
+
+const nodeDifferences = [
+  'Answers are not wrapped in `data`: what is `response.data.data` at the other vendor is `response.data` here; lists have `data` as there.',
+  '`environments.getApiKeys` shows names, scopes and the last characters of keys; the keys themselves are shown once, when they are created.',
+  '`topics.get` has no list of subscribers; `topics.checkSubscriber` and `GET /v2/topics/{topicKey}/subscriptions` do.',
+  '`topics.addSubscribers` and `topics.removeSubscribers` take at most 100 ids.',
+  '`layouts.get` asks for the list with a parameter, so it is answered with the list, as at the other vendor.',
+  '`environments.updateOne`: with a key of the environment itself.',
+]
 
 const differences = [
   '`translations`: texts of a workflow or layout are printed with the filter `t` (`{{ "title" | t }}`), not as `{{t.title}}`.',
@@ -8,7 +18,7 @@ const differences = [
   '`environments.update`, `environments.delete`: with a key of the environment itself. Development and Production stay.',
   '`layouts`: HTML with Liquid; documents of the block editor are not read.',
   '`subscribers.notifications`: without `contextKeys`, the notifications of all contexts.',
-  'Old spellings of `@novu/node` under `/v1` that are missing: organizations, changes, execution details. What replaced them is in the reference.',
+  '`topics.subscriptions`: preferences of a single subscription are refused (422). Fan-out reads one choice per subscriber and workflow; a choice per subscription would need a look at the subscription with every delivery. Use `subscribers.preferences`, or one workflow for each kind of news.',
 ]
 
 export function compatibilityPage(): string {
@@ -38,5 +48,27 @@ ${table(
 ${table(
   ['Method', 'Request'],
   served.map((method) => [`\`${method.name}\``, request(method)]),
+)}
+${nodeSection()}`
+}
+
+/** The client before it, which its users still have. */
+function nodeSection(): string {
+  const excepted = nodeClientMethods.filter(({ name }) => nodeExceptionOf(name) !== undefined)
+  const served = nodeClientMethods.filter(({ name }) => nodeExceptionOf(name) === undefined)
+  return `## The older client \`@novu/node\`
+
+Of the ${nodeClientMethods.length} methods of \`@novu/node\` ${nodeClientVersion} ${served.length} are served, at the addresses under \`/v1\` that it calls
+(\`backendUrl\` is the address of the service): test/api/novu-node.test.ts sends each request. With the package itself installed in a
+folder, \`NOVU_PACKAGES=FOLDER npm test -- api/novu-node\` lets the package send them.
+
+${nodeDifferences.map((one) => `- ${one}\n`).join('')}
+${table(
+  ['Not served', 'Instead'],
+  excepted.map(({ name }) => [`\`${name}\``, nodeExceptionOf(name) ?? '']),
+)}
+${table(
+  ['Served', 'Request'],
+  served.map(({ name, verb, path }) => [`\`${name}\``, `\`${verb} ${path}\``]),
 )}`
 }

@@ -33,7 +33,8 @@ export function installInboxRoutes(
   app.decorateRequest('reader', undefined)
   const answerNotFound = (_request: FastifyRequest, reply: FastifyReply): void => reply.callNotFound()
   // Preflights end in the hook of CORS, which looks at the route that they match.
-  app.options('/v1/inbox/*', { config: { cors: anyOrigin } }, answerNotFound)
+  for (const path of ['/v1/inbox/*', '/v1/widgets/*'])
+    app.options(path, { config: { cors: anyOrigin } }, answerNotFound)
   for (const route of routes) installInboxRoute(app, route, service, limitReader)
 }
 

@@ -6,6 +6,7 @@ import { activityRoutes } from './routes/activity/activity.ts'
 import { activityStreamRoutes } from './routes/activity/activity-stream.ts'
 import { countRoutes } from './routes/activity/counts.ts'
 import { eventProgressRoutes } from './routes/activity/event-progress.ts'
+import { executionDetailRoutes } from './routes/activity/execution-details.ts'
 import { whyRoutes } from './routes/activity/why.ts'
 import { eventRoutes } from './routes/events/events.ts'
 import { simulateRoutes } from './routes/events/simulate.ts'
@@ -16,6 +17,11 @@ import { inboxPreferenceRoutes } from './routes/inbox/inbox-preferences.ts'
 import { inboxSessionRoutes } from './routes/inbox/inbox-session.ts'
 import { inboxSubscriptionRoutes } from './routes/inbox/inbox-subscriptions.ts'
 import { subscriberSessionRoutes } from './routes/inbox/subscriber-sessions.ts'
+import { widgetFeedRoutes } from './routes/inbox/widget-feed.ts'
+import { widgetMessageRoutes } from './routes/inbox/widget-messages.ts'
+import { widgetPreferenceRoutes } from './routes/inbox/widget-preferences.ts'
+import { widgetSessionRoutes } from './routes/inbox/widget-session.ts'
+import { integrationStatusRoutes } from './routes/integrations/integration-status.ts'
 import { integrationRoutes } from './routes/integrations/integrations.ts'
 import { providerRoutes } from './routes/integrations/providers.ts'
 import { messageRoutes } from './routes/messages/messages.ts'
@@ -40,10 +46,12 @@ import { subscriberExportRoutes } from './routes/people/subscriber-export.ts'
 import { subscriberPreferenceRoutes } from './routes/people/subscriber-preferences.ts'
 import { subscriberPreferenceV1Routes } from './routes/people/subscriber-preferences-v1.ts'
 import { subscriberRoutes } from './routes/people/subscribers.ts'
+import { subscriberV1Routes } from './routes/people/subscribers-v1.ts'
 import { suppressionRoutes } from './routes/people/suppressions.ts'
 import { tenantRoutes } from './routes/people/tenants.ts'
 import { topicSubscriptionRoutes } from './routes/people/topic-subscriptions.ts'
 import { topicRoutes } from './routes/people/topics.ts'
+import { topicV1Routes } from './routes/people/topics-v1.ts'
 import { buriedRoutes } from './routes/recovery/buried.ts'
 import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
@@ -54,6 +62,7 @@ import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
 import { notificationGroupRoutes } from './routes/workflows/notification-groups.ts'
+import { notificationTemplateRoutes } from './routes/workflows/notification-templates.ts'
 import { translationRoutes } from './routes/workflows/translations.ts'
 import { translationV2Routes } from './routes/workflows/translations-v2.ts'
 import { workflowOverrideRoutes } from './routes/workflows/workflow-overrides.ts'
@@ -113,6 +122,11 @@ export const routes: readonly Route[] = [
   ...retentionRoutes,
   ...auditRoutes,
   ...auditStreamRoutes,
+  ...subscriberV1Routes,
+  ...topicV1Routes,
+  ...notificationTemplateRoutes,
+  ...integrationStatusRoutes,
+  ...executionDetailRoutes,
 ]
 
 /** Those that a subscriber's session opens, and the one that opens it. */
@@ -123,6 +137,10 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxPreferenceRoutes,
   ...inboxSubscriptionRoutes,
   ...inboxEventRoutes,
+  ...widgetSessionRoutes,
+  ...widgetFeedRoutes,
+  ...widgetMessageRoutes,
+  ...widgetPreferenceRoutes,
 ]
 
 export const documentedRoutes: readonly Documented[] = [

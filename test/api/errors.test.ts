@@ -91,6 +91,12 @@ test('anything but JSON is 415', async () => {
   assert.equal((await app.call('GET', `${tenants}/typed`)).status, 404)
 })
 
+test('a form without content is no body, as some clients send it', async () => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
+  assert.equal((await send('DELETE', `${tenants}/none`, '', headers)).status, 404)
+  assert.equal((await send('POST', tenants, '', headers)).status, 422)
+})
+
 test('JSON under its other names and with parameters is taken', async () => {
   const types = [
     'application/json; charset=utf-8',

@@ -65,6 +65,31 @@ test('another’s notification is unknown to every call that names one, and stay
   assert.deepEqual(await state(), before)
 })
 
+test('older clients reach another’s messages as little', async () => {
+  const before = await state()
+  for (const page of newSubscribers) {
+    const isOther = page !== newSubscribers[2]
+    const feed = await page.call('GET', '/v1/widgets/notifications/feed')
+    if (isOther) assert.deepEqual(feed.body.data, [])
+    for (const name of ['unseen', 'unread', 'count']) {
+      if (isOther) assert.deepEqual(await page.data(200, 'GET', `/v1/widgets/notifications/${name}`), { count: 0 })
+    }
+    const messageId = [theirs]
+    assert.deepEqual(await page.data(201, 'POST', '/v1/widgets/messages/mark-as', { messageId, markAs: 'read' }), [])
+    const mark = { read: true }
+    assert.deepEqual(await page.data(201, 'POST', '/v1/widgets/messages/markAs', { messageId, mark }), [])
+    assert.equal((await page.call('DELETE', `/v1/widgets/messages/${theirs}`)).status, 404)
+    const pressed = await page.call('POST', `/v1/widgets/messages/${theirs}/actions/primary`, {
+      body: { status: 'done' },
+    })
+    assert.equal(pressed.status, 404)
+    await page.data(200, 'POST', '/v1/widgets/messages/bulk/delete', { messageIds: [theirs] })
+    if (isOther) for (const verb of ['read', 'seen']) await page.data(201, 'POST', `/v1/widgets/messages/${verb}`, {})
+    if (isOther) await page.data(204, 'DELETE', '/v1/widgets/messages')
+  }
+  assert.deepEqual(await state(), before)
+})
+
 test('neither lists nor counts nor bulk marks reach another’s notifications', async () => {
   const before = await state()
   for (const page of newSubscribers.slice(0, 2)) {
@@ -107,6 +132,7 @@ test('no call shows or changes anything of another, whatever of theirs it names'
   const before = await state()
   const everything = {
     ...{ subscriberId: 'victim', subscriber: { subscriberId: 'victim' }, snoozeUntil: until(), actionType: 'primary' },
+    ...{ messageId: theirs, messageIds: [theirs], markAs: 'read', mark: { read: true }, status: 'done' },
     ...{ notificationIds: [theirs], identifier: own.identifier, name: 'Taken', email: true, in_app: false },
   }
   const secrets = [own.id, 'Private name', theirs]
@@ -115,6 +141,8 @@ test('no call shows or changes anything of another, whatever of theirs it names'
     const target = path
       .replace('/v1/inbox', '')
       .replace('{notificationId}', theirs)
+      .replace('{messageId}', theirs)
+      .replace('{type}', 'primary')
       .replace('{topicKey}', 'shared')
       .replace('{identifier}', own.identifier)
       .replace('{workflowId}', 'orders')

@@ -25,14 +25,17 @@ const operations: Readonly<Record<Scope, string>> = {
     retrieveWorkflowV2 searchSubscribers simulateEvent
     countSubscriberNotifications listEnvironmentVariables listSubscriberNotifications previewLayout
     retrieveEnvironmentVariable retrieveEnvironmentVariableUsage retrieveMasterTranslation retrieveOwnTranslation
-    retrieveOwnTranslationGroup retrieveTopicSubscription`,
+    retrieveOwnTranslationGroup retrieveTopicSubscription
+    listExecutionDetails listNotificationTemplates listSubscriberPreferencesByLevel listSubscribersV1 listTopicsV1
+    retrieveInAppStatus retrieveNotificationTemplate retrieveSubscriberV1 retrieveTopicV1 retrieveWebhookStatus`,
   'outbox:read': 'listOutbox retrieveEmlFromOutbox retrieveFromOutbox retrieveHtmlFromOutbox waitForOutbox',
   'workflows:write': `applyConfiguration createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
     createWorkflowV2 deleteFeed deleteLayout deleteLayoutV2 deleteNotificationGroup deleteTenantWorkflowOverride
     deleteTranslation deleteWorkflow deleteWorkflowOverride deleteWorkflowV2 duplicateLayoutV2 makeLayoutDefault
     putTranslation replaceWorkflow replaceWorkflowV2 updateLayout updateLayoutV2 updateNotificationGroup
     updateTenantWorkflowOverride updateWorkflow updateWorkflowOverride updateWorkflowStatus updateWorkflowV2
-    deleteOwnTranslation deleteOwnTranslationGroup importMasterTranslation putOwnTranslation`,
+    deleteOwnTranslation deleteOwnTranslationGroup importMasterTranslation putOwnTranslation
+    createNotificationTemplate deleteNotificationTemplate replaceNotificationTemplate updateNotificationTemplateStatus`,
   'inbox:write': `answerMessageButton archiveNotification markAllMessages markMessages markMessagesBySeenAndRead
     markNotificationRead markNotificationUnread revokeSubscriberSessions snoozeNotification unarchiveNotification
     unsnoozeNotification archiveReadSubscriberNotifications archiveSubscriberNotifications completeNotificationAction
@@ -44,7 +47,8 @@ const operations: Readonly<Record<Scope, string>> = {
     deleteTopic removeSuppression subscribeToTopic unsubscribeFromTopic updateContext updateSubscriber
     updateSubscriberCredentials updateSubscriberGlobalPreferences updateSubscriberOnlineStatus updateSubscriberPreferences
     updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic
-    updateTopicSubscription`,
+    updateTopicSubscription addTopicSubscribers createSubscriberV1 createTopicV1 deleteSubscriberV1 deleteTopicV1
+    removeTopicSubscribers updateSubscriberV1 updateTopicV1`,
   full: `rotateSigningSecret createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
     createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
     listAuditStreams redriveBuried redriveEvent redriveNotification

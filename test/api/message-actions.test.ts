@@ -40,16 +40,27 @@ test('a button that is answered is the result of the message’s action', async 
 })
 
 test('an answer to a button that is not there is 400, to a message that is not there 404', async () => {
-  const [one, none] = [
-    await scene.say('buttons', { draft: { cta: { action: { buttons: [buttons[0]] } } } }),
-    await scene.say('buttons'),
-  ]
+  const one = await scene.say('buttons', { draft: { cta: { action: { buttons: [buttons[0]] } } } })
   assert.equal((await answer(one.id, 'secondary', { status: 'done' })).status, 400)
-  assert.equal((await answer(none.id, 'primary', { status: 'done' })).status, 400)
   assert.equal((await answer(unknownId, 'primary', { status: 'done' })).status, 404)
   assert.equal((await answer('not-an-id', 'primary', { status: 'done' })).status, 404)
   assert.equal((await answer(one.id, 'primary', { status: 'done' }, { key: app.productionKey })).status, 404)
   assert.equal((await answer((await scene.say('eve')).id, 'primary', { status: 'done' })).status, 404)
+})
+
+test('a message without buttons notes what is reported of it, as public clients expect', async () => {
+  const { id } = await scene.say('buttons')
+  const reply = await answer(id, 'primary', { status: 'done', payload: { by: 'phone' } })
+  assert.equal(reply.status, 201)
+  assert.deepEqual(reply.body.cta, {
+    action: { status: 'done', result: { type: 'primary', payload: { by: 'phone' } } },
+  })
+  const marked = await app.call('POST', '/v1/subscribers/buttons/messages/markAs', {
+    body: { messageId: id, mark: { read: true } },
+  })
+  assert.deepEqual([marked.status, marked.body[0].read, marked.body[0].cta], [201, true, reply.body.cta])
+  const notification = await app.call('PATCH', `/v2/subscribers/buttons/notifications/${id}/read`)
+  assert.deepEqual([notification.status, notification.body.primaryAction], [200, undefined])
 })
 
 test('an ill-formed answer is 422 and named', async () => {

@@ -3,7 +3,46 @@ import type { Scenarios } from './audit-things.ts'
 import { changed, gone, made, name, post, v2, workflow } from './audit-things.ts'
 import { inApp } from './workflow-scene.ts'
 
+const older = '/v1/notification-templates'
+
+/** The same calls at their older address. */
+const templateScenarios: Scenarios = {
+  createNotificationTemplate: {
+    kind: 'workflow',
+    action: 'create',
+    call: () => ({ method: 'POST', path: older, body: { name: 'Older here', steps: [inApp()] } }),
+    says: made({ name: 'Older here', identifier: 'older-here' }),
+  },
+  replaceNotificationTemplate: {
+    kind: 'workflow',
+    action: 'change',
+    call: async (app) => {
+      const { _id, name, steps } = await workflow(app)
+      const body = { name, description: 'Described', steps: [{ ...inApp(), _id: steps[0]._id }] }
+      return { method: 'PUT', path: `${older}/${_id}`, body }
+    },
+    says: changed({ description: '' }, { description: 'Described' }),
+  },
+  updateNotificationTemplateStatus: {
+    kind: 'workflow',
+    action: 'change',
+    call: async (app) => ({
+      method: 'PUT',
+      path: `${older}/${(await workflow(app))._id}/status`,
+      body: { active: true },
+    }),
+    says: changed({ active: false }, { active: true }),
+  },
+  deleteNotificationTemplate: {
+    kind: 'workflow',
+    action: 'delete',
+    call: async (app) => ({ method: 'DELETE', path: `${older}/${(await workflow(app, { tags: ['gone'] }))._id}` }),
+    says: gone({ tags: ['gone'] }),
+  },
+}
+
 export const workflowScenarios: Scenarios = {
+  ...templateScenarios,
   createWorkflow: {
     kind: 'workflow',
     action: 'create',

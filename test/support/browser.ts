@@ -34,6 +34,8 @@ export class Browser {
   /** What the page complained of: scripts, styles and forms that its policy refused, files that were not there. */
   readonly complaints: string[] = []
   #session = ''
+  /** The tabs that are not spoken to now. */
+  readonly #tabs: string[] = []
   #sent = 0
 
   constructor(path: string) {
@@ -57,6 +59,22 @@ export class Browser {
     this.#session = (await this.#ask('Target.attachToTarget', { targetId, flatten: true })).sessionId
     for (const domain of ['Page', 'Runtime', 'Log', 'Accessibility']) await this.#ask(`${domain}.enable`)
     await this.#load(() => this.#ask('Page.navigate', { url }))
+  }
+
+  /** Another tab of the same browser, which is then the one that is spoken to. */
+  async openTab(url: string): Promise<void> {
+    this.#tabs.push(this.#session)
+    const { targetId } = await this.#ask('Target.createTarget', { url: 'about:blank' })
+    this.#session = (await this.#ask('Target.attachToTarget', { targetId, flatten: true })).sessionId
+    for (const domain of ['Page', 'Runtime', 'Log', 'Accessibility']) await this.#ask(`${domain}.enable`)
+    await this.#load(() => this.#ask('Page.navigate', { url }))
+  }
+
+  /** Back to the tab before, or forward again. */
+  switchTab(): void {
+    const other = this.#tabs.pop() ?? this.#session
+    this.#tabs.push(this.#session)
+    this.#session = other
   }
 
   /** Presses keys one after the other. */

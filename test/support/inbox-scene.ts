@@ -36,7 +36,7 @@ export async function inboxOf(app: TestApp, subscriberId: string, more: object =
 export function pageOf(app: TestApp, session: Json): InboxPage {
   const { token } = session
   const call: InboxPage['call'] = (method, path, options = {}) =>
-    app.call(method, `/v1/inbox${path}`, {
+    app.call(method, path.startsWith('/v1/') ? path : `/v1/inbox${path}`, {
       ...options,
       key: null,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...options.headers },

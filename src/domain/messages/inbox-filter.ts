@@ -21,6 +21,8 @@ export interface InboxFilter {
   readonly seen?: boolean
   readonly severities?: readonly Severity[]
   readonly data?: readonly DataCondition[]
+  /** Of any of these feeds, by id or identifier; only older clients ask for it. */
+  readonly feedIds?: readonly string[]
   /** Milliseconds since 1970, inclusive. */
   readonly createdGte?: number
   readonly createdLte?: number

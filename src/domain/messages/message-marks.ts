@@ -40,16 +40,29 @@ export type ActionStatus = (typeof actionStatuses)[number]
 /** The payload of a pressed button is stored in the message's row. */
 export const actionPayloadBytesMax = 16 * 1024
 
+export interface ActionAnswer {
+  readonly type: ButtonType
+  readonly status: ActionStatus
+  readonly payload?: Readonly<Record<string, unknown>>
+}
+
 /** The call to action after a button was pressed; undefined if there is no such button. */
-export function withAction(
-  cta: MessageCta,
-  answer: { type: ButtonType; status: ActionStatus; payload?: Readonly<Record<string, unknown>> },
-): MessageCta | undefined {
-  const action = cta.action
-  if (action?.buttons?.some((button) => button.type === answer.type) !== true) return undefined
+export function withAction(cta: MessageCta, answer: ActionAnswer): MessageCta | undefined {
+  return cta.action?.buttons?.some(({ type }) => type === answer.type) === true ? answered(cta, answer) : undefined
+}
+
+/**
+ * The same as an API key says it. A message without any button takes it as well: public clients note the outcome of a
+ * message so, whatever it shows. One that has other buttons does not have this one.
+ */
+export function withNotedAction(cta: MessageCta, answer: ActionAnswer): MessageCta | undefined {
+  return (cta.action?.buttons ?? []).length === 0 ? answered(cta, answer) : withAction(cta, answer)
+}
+
+function answered(cta: MessageCta, answer: ActionAnswer): MessageCta {
   const result: MessageAction['result'] =
     answer.payload === undefined ? { type: answer.type } : { type: answer.type, payload: answer.payload }
-  return { ...cta, action: { ...action, status: answer.status, result } }
+  return { ...cta, action: { ...cta.action, status: answer.status, result } }
 }
 
 /** Longer than anyone needs; a message snoozed for years would outlive its partition. */

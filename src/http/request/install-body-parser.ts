@@ -1,5 +1,6 @@
 // How bodies become values: read, scanned, parsed; and what no part of a request may contain.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Problem } from '../../domain/problem.ts'
 import { Turn } from '../../domain/turn.ts'
 import type { JudgedAs } from '../route.ts'
 import { smallBodyBytes } from './body-budget.ts'
@@ -9,6 +10,7 @@ import { refuseUndecodable } from './query-parser.ts'
 import { readBody } from './read-body.ts'
 
 const jsonType = /^application\/([\w.-]+\+)?json(;|$)/
+const formType = /^application\/x-www-form-urlencoded(;|$)/
 
 export function installBodyParser(app: FastifyInstance): void {
   const parse = secureParser(app)
@@ -28,6 +30,11 @@ export function installBodyParser(app: FastifyInstance): void {
         done(problem as Error)
       }
     })
+  })
+  // Some clients name a form where they send nothing.
+  app.addContentTypeParser(formType, (request, _payload, done) => {
+    if (request.headers['content-length'] === '0') done(null, undefined)
+    else done(new Problem(415, 'The body must be sent as application/json'))
   })
   app.addHook('preValidation', async (request) => {
     refuseUndecodable(request.query)

@@ -8,8 +8,8 @@ import { directLane } from '../../domain/delivery/event.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { Inbox } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
-import type { ActionStatus, ButtonType, Mark } from '../../domain/messages/message-marks.ts'
-import { inboxSnoozeMistake, withAction } from '../../domain/messages/message-marks.ts'
+import type { ActionAnswer, Mark } from '../../domain/messages/message-marks.ts'
+import { inboxSnoozeMistake, withAction, withNotedAction } from '../../domain/messages/message-marks.ts'
 import type { InboxNotification } from '../../domain/messages/message-views.ts'
 import type { Problem } from '../../domain/problem.ts'
 import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
@@ -118,6 +118,22 @@ export async function markMatching(
   })
 }
 
+/** The same, and how many were changed. */
+export async function markFeed(
+  db: Db,
+  world: World,
+  inbox: Inbox,
+  { feedIds, mark }: { feedIds: readonly string[] | undefined; mark: Mark },
+): Promise<Answer<number>> {
+  const { environment, id: subscriberId, contextKeys } = inbox
+  const marking = { subscriberId, feedIds, also: inContexts(contextKeys), mark, now: world.now() }
+  const start: MarkedSoFar = { count: 0, after: undefined }
+  return onceInPages(db, world, environment, undefined, start, async (tx, soFar) => {
+    const { next, count } = await markPage(tx, world, environment, marking, soFar)
+    return next === undefined ? { answer: ok(count) } : { next }
+  })
+}
+
 export async function deleteNotification(
   db: Db,
   world: World,
@@ -130,6 +146,21 @@ export async function deleteNotification(
     const row = await held(tx, inbox, id)
     await removeBatch(tx, environment, [row.id], { now: world.now(), counted })
     return noContent
+  })
+}
+
+/** Those of the ids that are in the feed; the others are left out without a word. */
+export async function deleteNotifications(
+  db: Db,
+  world: World,
+  inbox: Inbox,
+  { ids }: { ids: readonly string[] },
+): Promise<void> {
+  const { environment } = inbox
+  await db.transaction(async (tx) => {
+    const counted = await changeInboxes(tx, world, environment, [inbox.id])
+    const found = await lockInbox(tx, inbox, {}, ids.filter(isUuid))
+    await removeBatch(tx, environment, found, { now: world.now(), counted })
   })
 }
 
@@ -198,11 +229,11 @@ export async function answerAction(
   db: Db,
   world: World,
   inbox: Inbox,
-  call: Repeatable & { id: string; type: ButtonType; status: ActionStatus },
+  call: Repeatable & ActionAnswer & { id: string; isNoted?: boolean },
 ): Promise<Answer<InboxNotification>> {
   return changing(db, world, inbox, call, async (tx, counted) => {
     const { id, cta: before } = await held(tx, inbox, call.id)
-    const cta = withAction(before ?? {}, call)
+    const cta = (call.isNoted === true ? withNotedAction : withAction)(before ?? {}, call)
     if (cta === undefined) {
       throw badRequest(`Could not perform action on the ${call.type} button because it does not exist.`)
     }

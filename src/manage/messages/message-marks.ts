@@ -6,7 +6,7 @@ import { created, ok } from '../../domain/answer.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { ActionStatus, ButtonType, Mark } from '../../domain/messages/message-marks.ts'
-import { actionPayloadBytesMax, firstsOf, withAction } from '../../domain/messages/message-marks.ts'
+import { actionPayloadBytesMax, firstsOf, withNotedAction } from '../../domain/messages/message-marks.ts'
 import type { Message, SubscriberNotification } from '../../domain/messages/message-views.ts'
 import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -165,7 +165,7 @@ export async function answerButton(
       ? await lockMessage(tx, environment, { id: messageId, subscriberId: subscriber.id })
       : undefined
     if (found === undefined) throw unknownMessage(messageId)
-    const cta = withAction(found.cta ?? {}, { type, status, ...(payload === undefined ? {} : { payload }) })
+    const cta = withNotedAction(found.cta ?? {}, { type, status, ...(payload === undefined ? {} : { payload }) })
     if (cta === undefined) throw badRequest(`Message ${messageId} has no ${type} button`)
     const row = await setCta(tx, environment, { id: found.id, cta, now: world.now(), counted })
     if (row === undefined) throw new Error('A message that was held is gone')

@@ -5,15 +5,17 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Inbox } from '../../domain/messages/inbox.ts'
 import { inboxCountMax } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
-import type { InboxNotification } from '../../domain/messages/message-views.ts'
+import type { InboxNotification, SocketMessage } from '../../domain/messages/message-views.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import { badRequest } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { inContexts, isOpenOnly, matchesFilter } from '../../store/messages/inbox.ts'
+import type { MessageOrigins } from '../../store/messages/origins.ts'
 import { findOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { isInFeed, isListed, messageColumns } from '../../store/messages/rows.ts'
-import { inboxNotificationOf } from '../../store/messages/views.ts'
+import { inboxNotificationOf, socketMessageOf } from '../../store/messages/views.ts'
+import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { findSubscriberRows, findSubscribersById } from '../../store/people/subscribers.ts'
 import { idMax } from '../activity/activity-filters.ts'
 
@@ -42,6 +44,44 @@ export async function inboxPage(
   inbox: Inbox,
   query: InboxQuery,
 ): Promise<{ data: InboxNotification[]; hasMore: boolean }> {
+  return shownPage(db, inbox, query, inboxNotificationOf)
+}
+
+/** The same as older clients read it. */
+export async function inboxMessages(
+  db: Sql,
+  inbox: Inbox,
+  query: InboxQuery,
+): Promise<{ data: SocketMessage[]; hasMore: boolean }> {
+  return shownPage(db, inbox, query, (...shown) => socketMessageOf(inbox.environment, ...shown))
+}
+
+/** Those of the ids that are in the inbox, in the order of the ids. */
+export async function inboxMessagesOf(db: Sql, inbox: Inbox, ids: readonly string[]): Promise<SocketMessage[]> {
+  const { environment, id, contextKeys } = inbox
+  const asked = [...new Set(ids.filter(isUuid).map((one) => one.toLowerCase()))]
+  const [[subscriber], rows] = await Promise.all([
+    findSubscribersById(db, environment, [id]),
+    db.rows<MessageRow>(sql`
+      select ${messageColumns} from messages m
+      where m.environment_id = ${environment.id} and m.id = any(${asked}::uuid[]) and m.subscriber_id = ${id}
+        and m.channel = 'in_app' and ${isListed} and ${inContexts(contextKeys)}`),
+  ])
+  if (subscriber === undefined) return []
+  const origins = await findOrigins(db, environment, rows)
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return asked.flatMap((one) => {
+    const row = found.get(one)
+    return row === undefined ? [] : [socketMessageOf(environment, subscriber, row, origins)]
+  })
+}
+
+async function shownPage<Shown>(
+  db: Sql,
+  inbox: Inbox,
+  query: InboxQuery,
+  show: (subscriber: SubscriberRow, row: MessageRow, origins: MessageOrigins) => Shown,
+): Promise<{ data: Shown[]; hasMore: boolean }> {
   const after = query.after === undefined ? undefined : await placeOf(db, inbox, query.after)
   const [[subscriber], rows] = await Promise.all([
     findSubscribersById(db, inbox.environment, [inbox.id]),
@@ -52,7 +92,7 @@ export async function inboxPage(
   const shown = rows.slice(0, query.limit)
   const origins = await findOrigins(db, inbox.environment, shown)
   return {
-    data: shown.map((row) => inboxNotificationOf(subscriber, row, origins)),
+    data: shown.map((row) => show(subscriber, row, origins)),
     hasMore: rows.length > query.limit,
   }
 }
@@ -123,7 +163,7 @@ function countStatement(inbox: Inbox, filters: readonly InboxFilter[]): Statemen
 function countedOpen(inbox: Inbox, open: readonly InboxFilter[]): Statement {
   if (open.length === 0) return sql`select null::bigint[] as counts`
   const { environment } = inbox
-  // Tags and data are not in the index: for them the rows are read.
+  // Tags, data and feeds are not in the index: for them the rows are read.
   const columns = open.every(isPlain) ? openColumns : sql`m.*`
   const counts = open.map(
     (filter) => sql`least(count(*) filter (where ${matchesFilter(environment, filter)}), ${inboxCountMax})`,
@@ -135,7 +175,8 @@ function countedOpen(inbox: Inbox, open: readonly InboxFilter[]): Statement {
       limit ${lookedAtMax}) as m`
 }
 
-const isPlain = ({ tags = [], data = [] }: InboxFilter): boolean => tags.length === 0 && data.length === 0
+const isPlain = ({ tags = [], data = [], feedIds }: InboxFilter): boolean =>
+  tags.length === 0 && data.length === 0 && feedIds === undefined
 
 /** Those of the index. */
 const openColumns = sql`m.read, m.seen, m.archived, m.severity, m.created_at, null::timestamptz as snoozed_until`

@@ -13,6 +13,8 @@ import { findSubscriberRows, subscriberColumns, subscriberOf } from '../../store
 import { contains } from '../page/contains.ts'
 import type { CursorPage, CursorQuery, List } from '../page/keyset-page.ts'
 import { keysetPage } from '../page/keyset-page.ts'
+import type { OffsetPage } from '../page/offset-page.ts'
+import { listedPage } from '../page/offset-page.ts'
 
 export interface SubscriberSearch extends CursorQuery {
   readonly subscriberId?: string
@@ -47,6 +49,24 @@ export async function searchSubscribers(
   const channels = await findChannels(db, sealer, environment, ids)
   const data = page.data.map((row) => asSeenBy(principal, subscriberOf(environment, row, channels.get(row.id) ?? [])))
   return { ...page, data }
+}
+
+/** Newest first. */
+export async function subscribersPage(
+  db: Sql,
+  sealer: Sealer,
+  principal: Principal,
+  page: { page: number; limit: number },
+): Promise<OffsetPage<Subscriber>> {
+  const { environment } = principal
+  const from = sql`from subscribers s where s.environment_id = ${environment.id} and s.deleted_at is null`
+  const rows = ({ offset, limit }: { offset: number; limit: number }) =>
+    db.rows<SubscriberRow>(sql`select ${subscriberColumns} ${from} order by s.id desc offset ${offset} limit ${limit}`)
+  const found = await listedPage(db, page, rows, from)
+  const ids = found.data.map((row) => row.id)
+  const channels = await findChannels(db, sealer, environment, ids)
+  const data = found.data.map((row) => asSeenBy(principal, subscriberOf(environment, row, channels.get(row.id) ?? [])))
+  return { ...found, data }
 }
 
 /** A device token or a webhook address is as good as a right to send: a key that may only read sees which channels there are. */

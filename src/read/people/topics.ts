@@ -9,6 +9,8 @@ import { topicColumns, topicOf } from '../../store/people/topics.ts'
 import { contains } from '../page/contains.ts'
 import type { CursorPage, CursorQuery, List } from '../page/keyset-page.ts'
 import { keysetPage } from '../page/keyset-page.ts'
+import type { OffsetPage } from '../page/offset-page.ts'
+import { listedPage } from '../page/offset-page.ts'
 
 export interface TopicFilters {
   readonly key?: string
@@ -25,6 +27,20 @@ export async function topicsPage(
 ): Promise<CursorPage<Topic>> {
   const page = await keysetPage(db, topicList(environment, query), query)
   return { ...page, data: page.data.map(topicOf) }
+}
+
+/** The same by page, newest first. */
+export async function topicsByPage(
+  db: Sql,
+  environment: Environment,
+  query: { key?: string; page: number; limit: number },
+): Promise<OffsetPage<Topic>> {
+  const ofKey = query.key ? sql` and key = ${query.key}` : sql``
+  const from = sql`from topics where environment_id = ${environment.id}${ofKey}`
+  const rows = ({ offset, limit }: { offset: number; limit: number }) =>
+    db.rows<TopicRow>(sql`select ${topicColumns} ${from} order by id desc offset ${offset} limit ${limit}`)
+  const found = await listedPage(db, query, rows, from)
+  return { ...found, data: found.data.map(topicOf) }
 }
 
 /** An empty filter is none: forms send their empty fields too. */

@@ -5,6 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Inbox } from '../../domain/messages/inbox.ts'
 import type { DataCondition, InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import { deletedAtOnceMax } from './delete.ts'
+import { inFeeds } from './feeds.ts'
 import type { CountedInboxes } from './inbox-changes.ts'
 import { changeNumber } from './inbox-changes.ts'
 import { isInFeed } from './rows.ts'
@@ -24,7 +25,7 @@ export const isOpenOnly = (filter: InboxFilter): boolean =>
 
 /** Of a row called `m`, all but the contexts. */
 export function matchesFilter(environment: Environment, filter: InboxFilter): Statement {
-  const { read, seen, archived, snoozed, severities, tags = [], data = [], createdGte, createdLte } = filter
+  const { read, seen, archived, snoozed, severities, tags = [], data = [], feedIds, createdGte, createdLte } = filter
   return allOf([
     ...(read === undefined ? [] : [read ? sql`m.read` : sql`not m.read`]),
     ...(seen === undefined ? [] : [seen ? sql`m.seen` : sql`not m.seen`]),
@@ -35,6 +36,7 @@ export function matchesFilter(environment: Environment, filter: InboxFilter): St
     ...(createdLte === undefined ? [] : [sql`m.created_at <= ${new Date(createdLte)}::timestamptz`]),
     ...(tags.length === 0 ? [] : [hasTags(environment, tags)]),
     ...data.flatMap(hasData),
+    ...(feedIds === undefined ? [] : [inFeeds(environment, feedIds)]),
   ])
 }
 
@@ -52,13 +54,13 @@ const hasData = ({ path, groups }: DataCondition): Statement[] =>
     return sql`m.data #> ${path}::text[] @> any(${values}::jsonb[])`
   })
 
-/** The next of the feed that match, locked, a batch at the most. */
-export async function lockInbox(tx: Tx, inbox: Inbox, filter: InboxFilter): Promise<string[]> {
+/** The next of the feed that match, and are among the ids if some are given, locked, a batch at the most. */
+export async function lockInbox(tx: Tx, inbox: Inbox, filter: InboxFilter, ids?: readonly string[]): Promise<string[]> {
   const { environment, id, contextKeys } = inbox
   const rows = await tx.rows<{ id: string }>(sql`
     select m.id from messages m
     where m.environment_id = ${environment.id} and m.subscriber_id = ${id} and ${isInFeed} and ${inContexts(contextKeys)}
-      and ${matchesFilter(environment, filter)}
+      and ${matchesFilter(environment, filter)} and ${ids === undefined ? sql`true` : sql`m.id = any(${ids}::uuid[])`}
     order by m.created_at, m.id limit ${deletedAtOnceMax} for no key update of m`)
   return rows.map((row) => row.id)
 }

@@ -69,7 +69,7 @@ export const activityQuery = Type.Object({
   ...offsetParameters(50),
 })
 
-const executionDetail = Type.Object(
+export const executionDetail = Type.Object(
   {
     _id: Type.String(),
     createdAt: timestamp(),

@@ -220,7 +220,8 @@ export const subscriberFeedRoutes = [
     path: '/v1/subscribers/{subscriberId}/messages/{messageId}/actions/{type}',
     operationId: 'answerMessageButton',
     summary: 'Press a button of a message',
-    description: 'The button becomes the result of the message’s action, with the status and the payload given.',
+    description:
+      'The button becomes the result of the message’s action, with the status and the payload given. A message without buttons takes it as well; one with other buttons does not (400).',
     scope: 'inbox:write',
     params: Type.Object({ subscriberId, messageId: Type.String({ maxLength: 255 }), type: literals(buttonTypes) }),
     body: Type.Object(

@@ -1,5 +1,6 @@
 // What a subscriber can be reached by: /v1/subscribers/{subscriberId}/credentials, and whether it is online.
 import { Type } from 'typebox'
+import { invalidField } from '../../../domain/problem.ts'
 import { addCredentials, changeOnlineStatus, removeCredentials } from '../../../manage/people/subscribers.ts'
 import { answeredTo } from '../../../read/people/subscribers.ts'
 import { route } from '../../route.ts'
@@ -58,10 +59,18 @@ export const subscriberChannelRoutes = [
     summary: 'Update the online status',
     description: 'Sets `lastOnlineAt` when the subscriber goes offline.',
     params,
-    body: Type.Object({ isOnline: Type.Boolean() }, { title: 'UpdateOnlineStatus', examples: [{ isOnline: true }] }),
+    body: Type.Object(
+      {
+        isOnline: Type.Optional(Type.Boolean({ description: 'Required.' })),
+        online: Type.Optional(Type.Boolean({ deprecated: true, description: 'As older clients name it.' })),
+      },
+      { title: 'UpdateOnlineStatus', examples: [{ isOnline: true }] },
+    ),
     replies: { 200: subscriber },
     handle: async ({ db, world }, { principal, params, body, idempotency }) => {
-      const call = { subscriberId: params.subscriberId, isOnline: body.isOnline, idempotency }
+      const isOnline = body.isOnline ?? body.online
+      if (isOnline === undefined) throw invalidField('isOnline', 'isOnline is required')
+      const call = { subscriberId: params.subscriberId, isOnline, idempotency }
       return answeredTo(principal, await changeOnlineStatus(db, world, principal.environment, call))
     },
   }),

@@ -89,10 +89,17 @@ export const layoutRoutes = [
     summary: 'List layouts',
     description: 'Newest first.',
     scope: 'read',
-    query: Type.Object(offsetParameters(pageLimitMax)),
+    query: Type.Object({
+      ...offsetParameters(pageLimitMax),
+      pageSize: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: pageLimitMax, description: '`limit` as older clients name it.' }),
+      ),
+    }),
     replies: { 200: offsetPage('LayoutPage', layout) },
-    handle: async ({ db }, { principal, query }) =>
-      ok(await layoutsPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db }, { principal, query }) => {
+      const limit = query.pageSize ?? query.limit ?? 10
+      return ok(await layoutsPage(db, principal.environment, { page: query.page ?? 0, limit }))
+    },
   }),
   route({
     ...shared,
