@@ -3,6 +3,9 @@ import { clientMethods, clientVersion, exceptionOf } from './client-methods.ts'
 import { table } from './markdown-table.ts'
 import { nodeClientMethods, nodeClientVersion, nodeExceptionOf } from './node-client-methods.ts'
 
+const stories =
+  'In Chromium: bell, a new one within a second, button, read, archive, snooze, tabs, preferences, two tabs, a restart'
+
 const nodeDifferences = [
   'Answers are not wrapped in `data`: what is `response.data.data` at the other vendor is `response.data` here; lists have `data` as there.',
   '`environments.getApiKeys` shows names, scopes and the last characters of keys; the keys themselves are shown once, when they are created.',
@@ -49,8 +52,28 @@ ${table(
   ['Method', 'Request'],
   served.map((method) => [`\`${method.name}\``, request(method)]),
 )}
-${nodeSection()}`
+${pagesSection()}${nodeSection()}`
 }
+
+/** Tried on 2026-11-16, with the packages in a folder; they are no dependencies of the project. */
+const pagePackages = [
+  ['`@novu/react`', '3.19.2, 2.6.6', stories],
+  ['`@novu/nextjs`', '3.19.2, 2.6.6', stories],
+  ['`@novu/js/ui`', '3.19.2, 2.6.6', stories],
+  ['`@novu/js`', '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6', 'In Node: session, list, counts, marks, button, preferences, events'],
+  ['`@novu/headless`', '2.6.6, 2.0.0', 'In Node: session, feed, counts, marks, button, preferences, three events'],
+]
+
+const pagesSection = (): string => `## Packages for pages
+
+They work unchanged; [the inbox](inbox.md#public-components-react-nextjs-plain-javascript) says what to give them. They and what they
+bring are hundreds of megabytes, so they are installed where they are tried: \`NOVU_PACKAGES=FOLDER npm test -- inbox/public-packages\`, and
+\`NOVU_INBOX=@novu/nextjs NOVU_PACKAGES=FOLDER npm test -- browser/novu-inbox\`.
+
+${table(['Package', 'Versions tried', 'How'], pagePackages)}
+Version 2 has no snoozing. Its style sheet comes from a public network, which the pages have to be allowed to reach.
+
+`
 
 /** The client before it, which its users still have. */
 function nodeSection(): string {

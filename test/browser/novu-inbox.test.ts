@@ -1,6 +1,6 @@
 // The public Inbox of @novu/react, unchanged, in a real browser: where its packages are installed.
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -68,6 +68,9 @@ after(async () => {
 })
 
 function withoutFramework({ onResolve, onLoad }: PluginBuild): void {
+  // Version 2 names what is for browsers in a way that only other bundlers follow.
+  const client = join(packagesFolder, 'node_modules/@novu/react/dist/client/index.mjs')
+  if (existsSync(client)) onResolve({ filter: /^@novu\/react$/ }, () => ({ path: client }))
   onResolve({ filter: /^next\// }, ({ path }) => ({ path, namespace: 'router' }))
   onLoad({ filter: /.*/, namespace: 'router' }, () => ({
     contents:

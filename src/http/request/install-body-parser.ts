@@ -33,7 +33,8 @@ export function installBodyParser(app: FastifyInstance): void {
   })
   // Some clients name a form where they send nothing.
   app.addContentTypeParser(formType, (request, _payload, done) => {
-    if (request.headers['content-length'] === '0') done(null, undefined)
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+    if (length === '0' && encoding === undefined) done(null, undefined)
     else done(new Problem(415, 'The body must be sent as application/json'))
   })
   app.addHook('preValidation', async (request) => {

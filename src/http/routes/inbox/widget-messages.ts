@@ -28,8 +28,13 @@ import { message } from '../messages/message-schemas.ts'
 
 const path = '/v1/widgets/messages'
 const shared = { tag: 'Inbox' } as const
-const { payload: _payload, overrides: _overrides, subscriber: _subscriber, template: _template, ...members } =
-  message.properties
+const {
+  payload: _payload,
+  overrides: _overrides,
+  subscriber: _subscriber,
+  template: _template,
+  ...members
+} = message.properties
 /** A message as it comes over sockets: with its workflow, and without what its event carried. */
 export const widgetMessage = Type.Object(
   { ...members, subscriber: freeObject(), workflow: freeObject(), avatar: Type.Optional(Type.String()) },
