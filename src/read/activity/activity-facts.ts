@@ -1,7 +1,7 @@
 // What a page of activities shows in addition to its rows: read in one more statement, however long the page is, unless
 // something is rare.
 import type { Sql } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { shortRead, sql } from '../../db/sql.ts'
 import type { IntegrationStatus } from '../../domain/delivery/integration.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
@@ -69,7 +69,7 @@ function jobIdsOf(rows: readonly NotificationRow[], versions: ReadonlyMap<string
 
 async function findJobs(db: Sql, environment: Environment, ids: readonly string[]): Promise<JobRow[]> {
   return db.rows<JobRow>(
-    prepared(
+    shortRead(
       'activity-jobs',
       sql`select j.id, j.notification_id, j.step, j.status, j.state, j.details, j.created_at, j.updated_at
           from unnest(${ids}::uuid[]) as asked (id)

@@ -1,6 +1,6 @@
 // The activity: what was triggered and what happened, for each subscriber.
 import type { Sql } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { prepared, shortRead, sql } from '../../db/sql.ts'
 import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -76,7 +76,7 @@ export async function findActivity(
   if (!isUuid(id)) return undefined
   const found = sql`
     select ${notificationColumns} from notifications n where n.environment_id = ${environment.id} and n.id = ${id}`
-  const row = await db.row<ActivityRow>(prepared('activity-one', completed(environment, found)))
+  const row = await db.row<ActivityRow>(shortRead('activity-one', completed(environment, found)))
   const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
   if (row === undefined || activity === undefined) return undefined
   const messages = await findMessages(db, environment, row.event_id, activity, sealer)
