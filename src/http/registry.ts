@@ -30,6 +30,7 @@ import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
+import { sendingHoldRoutes } from './routes/operate/sending-hold.ts'
 import { userRoutes } from './routes/operate/users.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
 import { erasureRoutes } from './routes/people/erasures.ts'
@@ -108,6 +109,7 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...userRoutes,
   ...retentionRoutes,
+  ...sendingHoldRoutes,
   ...auditRoutes,
   ...auditStreamRoutes,
 ]

@@ -44,7 +44,7 @@ const operations: Readonly<Record<Scope, string>> = {
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
     createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
     testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog
-    createUser listUsers resetUserPassword retrieveUser updateUser`,
+    createUser listUsers resetUserPassword retrieveUser updateUser releaseSending retrieveSendingHold`,
 }
 const stated = new Map(
   scopes.flatMap((scope) => operations[scope].split(/\s+/).map((operation) => [operation, scope] as const)),

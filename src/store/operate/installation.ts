@@ -25,6 +25,18 @@ export async function isMigrated(db: Sql): Promise<boolean> {
   return row?.exists === true
 }
 
+/** The last migration that was applied. */
+export async function findLastMigration(db: Sql): Promise<string> {
+  const row = await db.row<{ name: string }>(sql`select name from schema_migrations order by number desc limit 1`)
+  return row?.name ?? ''
+}
+
+/** The major version of the server. */
+export async function findServerMajor(db: Sql): Promise<number> {
+  const row = await db.row<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
+  return Math.floor((row?.version ?? 0) / 10_000)
+}
+
 /** In which form values are sealed: as what the first start left, or `posthorn reseal` after it. */
 export async function findSealForm(db: Sql): Promise<SealForm> {
   const check = (await isInstalled(db)) ? await findEncryptionCheck(db) : undefined
