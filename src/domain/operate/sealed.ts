@@ -41,6 +41,7 @@ export type SealPurpose =
   | 'audit-stream'
   | 'webhook-endpoint'
   | 'backup'
+  | 'environment-variable'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

@@ -27,7 +27,7 @@ export function LayoutPage() {
 
 function LayoutForm({ layout }: { layout: Layout }) {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const path = { layoutId: layout._id ?? '' }
   const [name, setName] = useState(layout.name)
   const [content, setContent] = useState(layout.content)

@@ -47,7 +47,7 @@ export const firstLayout = `<!doctype html>
 
 export function LayoutsPage() {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const list = useAsk(['layouts', 'list'], () =>
     answerOf(client.GET('/v1/layouts', { params: { query: { limit: 100 } } })),
   )

@@ -53,7 +53,7 @@ function queryOf(text: string): Record<string, string> {
 export function SubscribersPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const [text, setText] = useState(q)
   const [limit, setLimit] = useState(pageSize)
   const [creating, setCreating] = useState(false)

@@ -31,7 +31,7 @@ const columns: readonly Column<Topic>[] = [
 
 export function TopicsPage() {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const [creating, setCreating] = useState(false)
   const list = useAsk(['topics', 'list'], () =>
     answerOf(client.GET('/v2/topics', { params: { query: { limit: 100 } } })),

@@ -92,7 +92,7 @@ const columns: readonly Column<Row>[] = [
 export function WorkflowsPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const [creating, setCreating] = useState(false)
   const [text, setText] = useState(q)
   const list = useAsk(
