@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Running } from '../../src/main.ts'
 import { BackupScene, call, well } from '../support/backup-scene.ts'
+import { runCommand } from '../support/cli-scene.ts'
 import { eventually } from '../support/embedded-scene.ts'
 import { createRandom } from '../support/random.ts'
 import { email } from '../support/workflow-scene.ts'
 
 const seed = Number(process.env['POSTHORN_BACKUP_SEED'] ?? Date.now() % 1_000_000)
-const writers = 4
+const writers = 2
 
 let scene: BackupScene
 let original: string
@@ -24,11 +25,19 @@ before(async () => {
 })
 after(() => scene.close())
 
-const delay = { template: { type: 'delay' }, metadata: { type: 'regular', amount: 3, unit: 'seconds' } }
+const delay = { template: { type: 'delay' }, metadata: { type: 'regular', amount: 2, unit: 'hours' } }
 
 async function trigger(service: Running, name: string, transactionId: string, to: unknown = 'ada'): Promise<void> {
   await well(service, 'POST', '/v1/events/trigger', { name, to, transactionId, payload: { text: 'x'.repeat(500) } })
 }
+
+/** For the one delayed step: its time has come. */
+const twoHoursPass = (dataDirectory: string) =>
+  scene.rows(
+    dataDirectory,
+    `update jobs set due_at = now() where lease is null and due_at > now() + interval '1 hour' and event_id =
+       (select id from events where transaction_id = 'sent-after-the-backup') returning 1`,
+  )
 
 /** Events, changed people and deleted topics, at random, until it is stopped. */
 async function load(service: Running, number: number, until: AbortSignal, hasBegun: () => boolean): Promise<void> {
@@ -37,7 +46,7 @@ async function load(service: Running, number: number, until: AbortSignal, hasBeg
     const subscriberId = `person-${random.integer(50)}`
     const transactionId = `load-${number}-${turn}`
     if (random.chance(0.1)) {
-      await well(service, 'PUT', `/v1/subscribers/${subscriberId}`, { firstName: `Name ${turn}` }).catch(() => {})
+      await well(service, 'PATCH', `/v2/subscribers/${subscriberId}-0`, { firstName: `Name ${turn}` }).catch(() => {})
       continue
     }
     const people = Array.from({ length: 1 + random.integer(5) }, (_, more) => ({
@@ -53,7 +62,7 @@ test('a backup under load holds every event that was acknowledged before it bega
   t.diagnostic(`POSTHORN_BACKUP_SEED=${seed}`)
   const service = await scene.start(original)
   const people = { email: 'ada@example.com', subscriberId: 'ada' }
-  await well(service, 'POST', '/v1/subscribers', people)
+  await well(service, 'POST', '/v2/subscribers', people)
   await well(service, 'POST', '/v1/workflows', { name: 'Mail', active: true, steps: [email('Now')] })
   await well(service, 'POST', '/v1/workflows', { name: 'Later', active: true, steps: [delay, email('Later')] })
   const stopping = new AbortController()
@@ -61,16 +70,19 @@ test('a backup under load holds every event that was acknowledged before it bega
   const loads = Array.from({ length: writers }, (_, number) => load(service, number, stopping.signal, () => hasBegun))
   await eventually(async () => acknowledged.size > 40)
   await trigger(service, 'later', 'sent-after-the-backup')
+  const waiting = () => scene.rows(original, `select 1 from jobs where due_at > now() + interval '1 hour'`)
+  await eventually(async () => (await waiting()).length === 1)
   hasBegun = true
   const ran = await scene.run(original, 'backup', file)
   assert.equal(ran.code, 0, ran.stderr)
   assert.match(ran.stderr, /Read 100 %/)
-  // What the backup has as waiting is sent in the meantime.
-  await trigger(service, 'mail', 'accepted-after-the-backup')
-  const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=sent-after-the-backup&timeout=30s')
-  assert.equal(sent.data.length, 1)
   stopping.abort()
   await Promise.all(loads)
+  // What the backup has as waiting is sent after it.
+  await trigger(service, 'mail', 'accepted-after-the-backup')
+  await twoHoursPass(original)
+  const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=sent-after-the-backup&timeout=30s')
+  assert.equal(sent.data.length, 1)
   await service.stop()
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   const again = await scene.run(original, 'backup', file)
@@ -148,6 +160,7 @@ test('a restored service is whole, accepts events and sends nothing until what i
     assert.deepEqual(alone, [], `${table} without an event`)
   }
 
+  assert.equal((await twoHoursPass(restored)).length, 1)
   await trigger(service, 'mail', 'accepted-while-held')
   // Two heartbeats: the worker has looked for work several times.
   await eventually(async () => Number((await rows('select max(beat) as beat from node_heartbeats'))[0]?.['beat']) >= 1)
@@ -187,25 +200,28 @@ test('a restored service is whole, accepts events and sends nothing until what i
   await service.stop()
 })
 
-test('the command that releases without cancelling lets what is due be sent', async () => {
+test('the command that releases without cancelling lets what is due be sent, also while the service runs', async () => {
+  const service = await scene.start(original)
+  assert.deepEqual(service.held, ['Development'])
+  assert.equal((await twoHoursPass(original)).length, 1)
+  const running = await scene.run(original, 'restore', '--replace', file)
+  assert.equal(running.code, 1)
+  assert.match(running.stderr, /Posthorn is already running on/)
   const ran = await scene.run(original, 'release', '--yes')
   assert.equal(ran.code, 0, ran.stderr)
   assert.match(ran.stdout, /Development is released\./)
-  const service = await scene.start(original)
-  assert.deepEqual(service.held, [])
   const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=sent-after-the-backup&timeout=30s')
   assert.equal(sent.data.length, 1)
   await service.stop()
 })
 
-test('a service that runs is not replaced, and a server is for other tools', async () => {
+test('a file must be named, and a server is for other tools', async () => {
   const busy = await scene.run(original, 'backup')
   assert.equal(busy.code, 2)
   for (const command of [
     ['backup', join(scene.root, 'other.tar.gz')],
     ['restore', file],
   ]) {
-    const { runCommand } = await import('../support/cli-scene.ts')
     const ran = await runCommand(command, { env: { DATABASE_URL: 'postgres://posthorn@127.0.0.1:9/none' } })
     assert.equal(ran.code, 2)
     assert.match(ran.stderr, /The database is a server \(DATABASE_URL\): use pg_/)

@@ -113,8 +113,8 @@ test('due are events with a step whose time has come, or that a lost process had
     [elsewhere, free] as const,
   ]) {
     await database.db.run(sql`
-      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, canceled_at, created_at)
-      values (${environment.id}, ${id}, ${id}, ${id}, ${id}, '{}', '{}', ${id === canceled ? new Date() : null}, now())`)
+      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, canceled_at, created_at)
+      values (${environment.id}, ${id}, ${id}, ${id}, ${id}, '{}', '{}', 0, 0, ${id === canceled ? new Date() : null}, now())`)
   }
   assert.deepEqual(await findDueEvents(database.db, held, heldAt), [due, leased].sort())
   assert.deepEqual(await findDueEvents(database.db, held, new Date('2025-01-01T00:00:00Z')), [], 'accepted since')
