@@ -60,7 +60,8 @@ export const subscribersCommand: Command = {
       },
     })
     await saving
-    if (signal.aborted) throw new CommandFailed(`Stopped after ${total.rows} rows. The same command goes on from there.`)
+    if (signal.aborted)
+      throw new CommandFailed(`Stopped after ${total.rows} rows. The same command goes on from there.`)
     await checkpoint.remove()
     report(terminal, { total, name, json: values.json, words: `${meter.words()}.${errorWords(errors)}` })
   },

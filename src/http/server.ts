@@ -38,6 +38,7 @@ import { openApiDocument } from './openapi/openapi.ts'
 import type { DashboardPages } from './pages/dashboard.ts'
 import { installInboxDemo } from './pages/inbox-demo.ts'
 import { installInboxFiles } from './pages/inbox-files.ts'
+import { installRoot } from './pages/root.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import type { RealtimeSources } from './realtime/install-realtime.ts'
 import { installRealtime } from './realtime/install-realtime.ts'
@@ -150,6 +151,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const { workerIsReady, sendingIsHeld, oneOf } = options
   installHealth(app, db, world, { workerIsReady, sendingIsHeld, process: oneOf?.number })
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
+  installRoot(app, options, () => pages)
   installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })
   if (options.healthOnly === true) return app
   if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))

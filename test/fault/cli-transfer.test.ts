@@ -21,7 +21,10 @@ after(async () => {
 
 const run = (...args: string[]) => scene.run(args)
 const lines = async (path: string): Promise<Json[]> =>
-  (await readFile(path, 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line))
+  (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 
 test('a CSV file is imported row by row; what is wrong goes to a file, and the rest is there', async () => {
   const file = join(folder, 'people.csv')
@@ -44,7 +47,11 @@ test('a CSV file is imported row by row; what is wrong goes to a file, and the r
   const wrong = await lines(`${file}.errors.jsonl`)
   assert.deepEqual(
     wrong.map(({ line, subscriberId }) => [line, subscriberId]),
-    [[3, 'bob'], [6, undefined], [7, undefined]],
+    [
+      [3, 'bob'],
+      [6, undefined],
+      [7, undefined],
+    ],
   )
   assert.match(wrong[0].message, /email/)
   const ada = await scene.call('GET', '/v2/subscribers/ada')
@@ -53,7 +60,10 @@ test('a CSV file is imported row by row; what is wrong goes to a file, and the r
     ['Ada, Countess "of" Lovelace', 'Europe/London', { plan: 'gold' }, 'ada@example.com'],
   )
   assert.equal((await scene.call('GET', '/v2/subscribers/cleo')).firstName, 'Cleo\nfrom Rome')
-  assert.deepEqual((await readdir(folder)).filter((name) => name.endsWith('.progress')), [])
+  assert.deepEqual(
+    (await readdir(folder)).filter((name) => name.endsWith('.progress')),
+    [],
+  )
   await writeFile(file, 'subscriberId,emial\nx,y\n')
   const unknown = await run('subscribers', 'import', file)
   assert.equal(unknown.code, 2)

@@ -55,7 +55,12 @@ const check = elementCheck(bulkSubscriber)
 function mistakeIn({ value, mistake }: Row): string | undefined {
   if (mistake !== undefined) return mistake
   const errors = check(value)
-  return errors && Object.values(errors).flatMap(({ messages }) => messages).join('; ')
+  return (
+    errors &&
+    Object.values(errors)
+      .flatMap(({ messages }) => messages)
+      .join('; ')
+  )
 }
 
 export interface RowError {

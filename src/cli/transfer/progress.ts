@@ -24,7 +24,9 @@ export function createMeter({ note }: Pick<Terminal, 'note'>, what: string, befo
       const now = performance.now()
       if (now - shownAt < shownEveryMs) return
       shownAt = now
-      note(share === undefined ? words() : `${String(Math.floor(share * 100)).padStart(3)} %  ${bar(share)}  ${words()}`)
+      note(
+        share === undefined ? words() : `${String(Math.floor(share * 100)).padStart(3)} %  ${bar(share)}  ${words()}`,
+      )
     },
     words,
   }
