@@ -2,6 +2,7 @@
 import { ConfigError } from '../config.ts'
 import { UnusableDatabase } from '../db/await-database.ts'
 import { BackupError } from '../db/backup/archive.ts'
+import { MoveError } from '../db/backup/move-rows.ts'
 import { EmbeddedPostgresError } from '../db/embedded/embedded-error.ts'
 import { MigrationError } from '../db/migrate.ts'
 import { DatabaseUnavailable } from '../db/sql.ts'
@@ -19,6 +20,7 @@ const kinds = [
   EmbeddedPostgresError,
   KeyFileError,
   MigrationError,
+  MoveError,
   Problem,
   StartError,
   StopError,

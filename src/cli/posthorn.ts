@@ -12,6 +12,7 @@ import { backupCommand, restoreCommand } from './local/backup.ts'
 import { dashboardCommand } from './local/dashboard.ts'
 import { keysCommand } from './local/keys.ts'
 import { migrateCommand } from './local/migrate.ts'
+import { moveCommand } from './local/move.ts'
 import { organizationsCommand } from './local/organizations.ts'
 import { releaseCommand } from './local/release.ts'
 import { resealCommand } from './local/reseal.ts'
@@ -51,6 +52,7 @@ const commands: readonly Command[] = [
   backupCommand,
   restoreCommand,
   releaseCommand,
+  moveCommand,
   doctorCommand,
   tailCommand,
   whyCommand,

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import type { Running } from '../../src/main.ts'
 import { BackupScene, call, well } from '../support/backup-scene.ts'
 import { runCommand } from '../support/cli-scene.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/embedded-scene.ts'
 import { createRandom } from '../support/random.ts'
 import { email } from '../support/workflow-scene.ts'
@@ -213,6 +215,49 @@ test('the command that releases without cancelling lets what is due be sent, als
   const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=sent-after-the-backup&timeout=30s')
   assert.equal(sent.data.length, 1)
   await service.stop()
+})
+
+test('everything moves to a server by one command, with the same counts, and the embedded database sends nothing more', async () => {
+  const [target, foreign] = [await createTestDatabase({ empty: true }), await createTestDatabase({ empty: true })]
+  try {
+    await foreign.db.run(sql`create table theirs ()`)
+    const refused = await scene.run(original, 'move', '--to', foreign.url)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /has tables that are not Posthorn's/)
+    const ran = await scene.run(original, 'move', '--to', target.url)
+    assert.equal(ran.code, 0, ran.stderr)
+    assert.match(ran.stdout, /Moved \d+ rows of \d+ tables; the counts are the same\./)
+    assert.match(ran.stderr, /events: \d+ rows/)
+    const again = await scene.run(original, 'move', '--to', target.url)
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /contains a Posthorn installation already/)
+
+    const elsewhere = await scene.place('elsewhere', original)
+    const service = await scene.start(elsewhere, { DATABASE_URL: target.url })
+    const found = new Set(
+      (await target.db.rows<{ id: string }>(sql`select transaction_id as id from events`)).map(({ id }) => id),
+    )
+    assert.deepEqual(
+      [...acknowledged].filter((id) => !found.has(id)),
+      [],
+    )
+    assert.deepEqual(
+      await target.db.rows(sql`select 1 from only events_default limit 1`),
+      [],
+      'in the partition of its month',
+    )
+    await trigger(service, 'mail', 'after-the-move')
+    const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=after-the-move&timeout=30s')
+    assert.equal(sent.data.length, 1)
+    const seqs = await target.db.row<{ ordered: boolean }>(sql`
+      select (select seq from events where transaction_id = 'after-the-move') >
+        (select max(seq) from events where transaction_id <> 'after-the-move') as ordered`)
+    assert.equal(seqs?.ordered, true)
+    await service.stop()
+  } finally {
+    await target.drop()
+    await foreign.drop()
+  }
 })
 
 test('a file must be named, and a server is for other tools', async () => {

@@ -42,8 +42,8 @@ export class BackupScene {
     return directory
   }
 
-  async start(dataDirectory: string): Promise<Running> {
-    const { config } = readConfig({ ...this.#env(dataDirectory), PORT: '0', POSTHORN_API_KEY: key })
+  async start(dataDirectory: string, more: Record<string, string> = {}): Promise<Running> {
+    const { config } = readConfig({ ...this.#env(dataDirectory), PORT: '0', POSTHORN_API_KEY: key, ...more })
     const service = await start(config, silentLog)
     this.#services.push(service)
     return service

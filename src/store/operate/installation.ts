@@ -31,6 +31,16 @@ export async function findLastMigration(db: Sql): Promise<string> {
   return row?.name ?? ''
 }
 
+/** Whether there are tables although Posthorn never installed its own. */
+export async function hasForeignTables(db: Sql): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>(sql`
+    select to_regclass('schema_migrations') is null and exists (
+      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind in ('r', 'p', 'v', 'm', 'S') and n.nspname not in ('pg_catalog', 'information_schema')
+        and n.nspname not like 'pg\\_%') as found`)
+  return row?.found === true
+}
+
 /** The major version of the server. */
 export async function findServerMajor(db: Sql): Promise<number> {
   const row = await db.row<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
