@@ -1,5 +1,5 @@
 // posthorn release: shows what is due after a restore, and lets it be sent or cancels it.
-import { releaseSending } from '../../manage/operate/sending-hold.ts'
+import { releaseSending } from '../../manage/recovery/sending-hold.ts'
 import type { SendingHoldView } from '../../read/operate/sending-hold.ts'
 import { findSendingHold } from '../../read/operate/sending-hold.ts'
 import { listHeldEnvironments } from '../../store/operate/sending-holds.ts'

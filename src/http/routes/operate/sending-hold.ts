@@ -1,7 +1,7 @@
 // Sending that is held after a restore: /v1/environments/me/hold.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
-import { releaseSending } from '../../../manage/operate/sending-hold.ts'
+import { releaseSending } from '../../../manage/recovery/sending-hold.ts'
 import { findSendingHold } from '../../../read/operate/sending-hold.ts'
 import { route } from '../../route.ts'
 import { nullableString, timestamp } from '../../schemas.ts'
