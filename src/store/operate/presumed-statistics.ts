@@ -33,7 +33,7 @@ const presumed: Readonly<Record<string, Readonly<Record<string, Presumed>>>> = {
 
 /**
  * A new partition has no statistics until autovacuum looks at it, up to a minute later. Until then every condition counts
- * as selective: a page of somebody's feed may then be searched for among all messages of its channel. Does nothing to
+ * as selective: a page of a person's feed may then be searched for among all messages of its channel. Does nothing to
  * tables that have been analyzed, and nothing before PostgreSQL 18, which first lets statistics be given.
  */
 export async function presumeStatistics(db: Sql): Promise<void> {
