@@ -7,6 +7,7 @@ import { connect } from '../db/connect.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from '../db/migrate.ts'
 import { ensureInstallation } from '../manage/operate/first-start.ts'
 import { holdSending } from '../manage/recovery/sending-hold.ts'
+import { reopenInboxes } from '../store/messages/inbox-changes.ts'
 import { hasForeignTables, isInstalled } from '../store/operate/installation.ts'
 import type { Log } from '../world/log.ts'
 import { migrateStore, openStore } from './store.ts'
@@ -36,6 +37,7 @@ export async function moveTo(config: Config, log: Log, url: string, progress: Mo
       await ensureInstallation(store.db, store.world)
       await migrate(target, await readMigrations())
       const moved = await moveRows(store.connection, { url }, progress)
+      await reopenInboxes(target)
       const now = store.world.now()
       await holdSending(store.db, { heldAt: now, backupAt: now })
       return moved

@@ -109,7 +109,8 @@ export async function copyBetween(
   }
   const reading = new CopyOut(from, (chunk, { stream }) => {
     onRow()
-    pieces.push(chunk)
+    // The driver uses its buffer again for what follows.
+    pieces.push(Buffer.from(chunk))
     bytes += chunk.length
     if (bytes < pieceBytes) return
     send()

@@ -26,7 +26,7 @@ interface Table {
 
 /** The book of migrations is the target's own. */
 const ownTables = ['schema_migrations']
-/** Transaction ids of the server on which they were written: the target has others. See 0021-inbox-changes.sql. */
+/** Transaction ids of the server on which they were written: the target has others, and its default until `reopenInboxes`. */
 const ownColumns = ['opened_in']
 const progressEveryRows = 50_000
 /** Both write and read values alike, whatever their settings. */
@@ -48,8 +48,6 @@ export async function moveRows(from: Connection, to: Connection, progress: MoveP
       moved.push({ table: table.name, rows: await moveTable(source, target, table, progress) })
     await moveSequences(source, target)
     await target.query('commit')
-    // In a later transaction: the rows of this one must be among what it saw.
-    await target.query('update inbox_changes set opened_in = pg_current_snapshot()')
     await target.query('analyze')
     return moved
   } finally {
