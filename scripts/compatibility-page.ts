@@ -60,7 +60,11 @@ const pagePackages = [
   ['`@novu/react`', '3.19.2, 2.6.6', stories],
   ['`@novu/nextjs`', '3.19.2, 2.6.6', stories],
   ['`@novu/js/ui`', '3.19.2, 2.6.6', stories],
-  ['`@novu/js`', '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6', 'In Node: session, list, counts, marks, button, preferences, events'],
+  [
+    '`@novu/js`',
+    '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6',
+    'In Node: session, list, counts, marks, button, preferences, events',
+  ],
   ['`@novu/headless`', '2.6.6, 2.0.0', 'In Node: session, feed, counts, marks, button, preferences, three events'],
 ]
 
