@@ -16,7 +16,10 @@ export async function launch(argv) {
       await ensureBuilt()
       if (argv[0] === 'start' && process.env.POSTHORN_DASHBOARD !== 'off') await buildDashboard()
     }
-    if (!existsSync(built)) throw new SetupProblem('There is neither a built service (dist) nor its sources (src).')
+    if (!existsSync(built))
+      throw new SetupProblem(
+        'There is neither a built service (dist) nor its sources (src). Packages are made by npm run pack.',
+      )
     main = (await import(built)).main
   })
   // Outside runScript: the exit code from here on is the command's own.
