@@ -30,7 +30,8 @@ async function release() {
     writeFileSync(pathOf(image), before.get(image).replace(`posthorn:${current}`, `posthorn:${version}`))
     writeFileSync(pathOf(chart), before.get(chart).replaceAll(/(?<=ersion: )\d+\.\d+\.\d+$/gm, version))
     await buildAll()
-    for (const script of [['check.mjs'], ['test.mjs', 'test/package/', 'test/deploy/', 'test/tidy/']]) await runOrThrow(script)
+    for (const script of [['check.mjs'], ['test.mjs', 'test/package/', 'test/deploy/', 'test/tidy/']])
+      await runOrThrow(script)
     const path = await pack()
     isDone = true
     console.log(`\n${path} is version ${version}. To publish it:\n`)

@@ -127,7 +127,9 @@ test('compose opens the service to this machine only, starts it after its databa
   assert.equal(services.postgres.ports, undefined)
   assert.deepEqual(services.posthorn.depends_on, { postgres: { condition: 'service_healthy' } })
   assert.equal(services.posthorn.init, true)
-  const kept = [services.posthorn, services.postgres].flatMap((one) => one.volumes.map((line: string) => line.split(':')))
+  const kept = [services.posthorn, services.postgres].flatMap((one) =>
+    one.volumes.map((line: string) => line.split(':')),
+  )
   assert.deepEqual(kept, [
     ['posthorn-data', '/var/lib/posthorn'],
     ['postgres-data', '/var/lib/postgresql'],

@@ -20,7 +20,8 @@ export interface RunningProxy {
 }
 
 /** Debian has it where ordinary users do not look. */
-const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` }
+const { PATH = '' } = process.env
+const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/sbin` }
 
 export const isInstalled = (program: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${program}`], { env }).status === 0

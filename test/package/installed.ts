@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { projectRoot } from '../support/project-root.ts'
 
 const startMsMax = 60_000
+export const { PATH: ownPath = '' } = process.env
 
 export interface Ran {
   readonly code: number
   readonly output: string
 }
 
-export function run(command: string, args: readonly string[], cwd: string, PATH = process.env.PATH): Promise<Ran> {
+export function run(command: string, args: readonly string[], cwd: string, PATH = ownPath): Promise<Ran> {
   const { NODE_TEST_CONTEXT: _context, ...rest } = process.env
   const options = { cwd, env: { ...rest, PATH }, timeout: 300_000, maxBuffer: 1e8 }
   return new Promise((resolve) => {
@@ -41,7 +42,7 @@ export interface Installed {
 }
 
 /** What `npx posthorn start` runs, with no variable but the port; `PATH` decides which Node that is. */
-export async function startInstalled(home: string, PATH = process.env.PATH ?? ''): Promise<Installed> {
+export async function startInstalled(home: string, PATH = ownPath): Promise<Installed> {
   const { HOME = '' } = process.env
   const startedAt = performance.now()
   const child = spawn(join(home, 'node_modules', '.bin', 'posthorn'), ['start'], {

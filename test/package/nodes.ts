@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { projectRoot } from '../support/project-root.ts'
-import { compilePrograms, run, startInstalled } from './installed.ts'
+import { compilePrograms, ownPath, run, startInstalled } from './installed.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'posthorn-nodes-')))
 chmodSync(folder, 0o711)
@@ -30,7 +30,7 @@ async function done(command: string, args: readonly string[], cwd: string, PATH?
 async function tryWith(wanted: string, archive: string): Promise<string> {
   const home = join(folder, `home-${wanted}`)
   mkdirSync(home, { mode: 0o711 })
-  const PATH = `${await nodeOf(wanted)}${delimiter}${process.env.PATH}`
+  const PATH = `${await nodeOf(wanted)}${delimiter}${ownPath}`
   const version = await done('node', ['--version'], home, PATH)
   const npm = await done('npm', ['--version'], home, PATH)
   const startedAt = performance.now()
