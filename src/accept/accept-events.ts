@@ -297,7 +297,7 @@ async function withCapacity<Result>(
   accept: (acceptance: Acceptance) => Promise<{ written: WrittenEvents; result: Result }>,
 ): Promise<Result> {
   const count = jobsAtOnce(events)
-  const reservation = count === 0 ? undefined : queue.reserve(count)
+  const reservation = count === 0 ? undefined : queue.reserve(count, environment.id)
   let preLeased: readonly Job[] = []
   try {
     const { written, result } = await accept({ environment, world, queue, reservation, now: world.now() })
