@@ -3,8 +3,9 @@ import { clientMethods, clientVersion, exceptionOf } from './client-methods.ts'
 import { table } from './markdown-table.ts'
 import { nodeClientMethods, nodeClientVersion, nodeExceptionOf } from './node-client-methods.ts'
 
+const inNode = 'In Node: session,'
 const stories =
-  'In Chromium: bell, a new one within a second, button, read, archive, snooze, tabs, preferences, two tabs, a restart'
+  'In Chromium: bell, a new one within a second, button, read, archive, snooze, tabs, preferences, two tabs'
 
 const nodeDifferences = [
   'Answers are not wrapped in `data`: what is `response.data.data` at the other vendor is `response.data` here; lists have `data` as there.',
@@ -57,15 +58,12 @@ ${pagesSection()}${nodeSection()}`
 
 /** Tried on 2026-11-16, with the packages in a folder; they are no dependencies of the project. */
 const pagePackages = [
-  ['`@novu/react`', '3.19.2, 2.6.6', stories],
-  ['`@novu/nextjs`', '3.19.2, 2.6.6', stories],
-  ['`@novu/js/ui`', '3.19.2, 2.6.6', stories],
-  [
-    '`@novu/js`',
-    '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6',
-    'In Node: session, list, counts, marks, button, preferences, events',
-  ],
-  ['`@novu/headless`', '2.6.6, 2.0.0', 'In Node: session, feed, counts, marks, button, preferences, three events'],
+  ['`@novu/react`', '3.19.2', `${stories}, a restart`],
+  ['`@novu/js/ui`', '3.19.2', `${stories}, a restart`],
+  ['`@novu/js/ui`', '2.6.6', 'In Chromium: bell, a new one within a second, button, read, archive, tabs'],
+  ['`@novu/nextjs`', '3.19.2', stories],
+  ['`@novu/js`', '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6', `${inNode} list, counts, marks, button, preferences, events`],
+  ['`@novu/headless`', '2.6.6', `${inNode} feed, counts, marks, button, preferences, three events`],
 ]
 
 const pagesSection = (): string => `## Packages for pages
