@@ -12,7 +12,7 @@ class FakeClient extends EventEmitter {
   }
 }
 
-/** A pool of connections that answer when they are made to, and a clock that is set by hand. */
+/** A pool of connections that answer when they are made to, and a clock that is set manually. */
 function setUp({ fails = false } = {}) {
   const clients: FakeClient[] = []
   const clock = { now: 0 }
