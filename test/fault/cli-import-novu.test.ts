@@ -77,6 +77,7 @@ test('everything that can be is carried over, and what cannot be is reported wit
     /^workflow coded: .*defined in your code/,
     /^workflow drawn: The step Drawn was made in the block editor/,
     /^workflow helper: /,
+    /^workflow welcome: .*sparkle is not a known field and was ignored/,
     /^subscriber user-4: .*email/,
     /^subscriber user-5: Its channel pigeon was not imported/,
     /^subscription fans deleted-one: /,

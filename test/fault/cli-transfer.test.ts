@@ -244,6 +244,7 @@ test('an export into an empty environment gives an equal export, without a secre
   const file = join(folder, 'development.jsonl')
   const done = await run('export', file, '--json')
   assert.equal(done.code, 0, done.stderr)
+  assert.doesNotMatch(done.stderr, /Warning:/)
   const text = await readFile(file, 'utf8')
   assert.doesNotMatch(text, /hush/)
   assert.match(text, /device-1/)
@@ -275,6 +276,7 @@ test('an export into an empty environment gives an equal export, without a secre
   assert.deepEqual(Object.keys(exported), kinds)
   const put = await run('import', file, '--environment', 'Production', '--json')
   assert.equal(put.code, 0, put.stderr)
+  assert.doesNotMatch(put.stderr, /Warning:/)
   const first = JSON.parse(put.stdout)
   assert.deepEqual(first.imported, exported)
   assert.ok(

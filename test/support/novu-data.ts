@@ -31,7 +31,9 @@ export const mailV2 = (workflowId: string, subject: string, more: object = {}) =
       name: 'Mail',
       type: 'email',
       slug: 'mail_st_x',
-      controls: { values: { subject, body: '<p>Hello {{subscriber.firstName}}</p>', editorType: 'html' } },
+      controls: {
+        values: { subject, body: '<p>Hello {{subscriber.firstName}}</p>', editorType: 'html', sparkle: true },
+      },
     },
   ],
   ...more,

@@ -36,7 +36,7 @@ function tallyOf({ report }: Pick<NovuImport, 'report'>, name: string) {
   let [count, different] = [0, 0]
   return {
     /** Whether it is there now. */
-    add: async ({ changed, left }: Written, isCounted = left.length === 0 || changed > 0): Promise<boolean> => {
+    add: async ({ changed, left, isRefused }: Written, isCounted = isRefused === undefined): Promise<boolean> => {
       await report.left(left)
       if (isCounted) count += 1
       different += changed

@@ -14,7 +14,7 @@ export async function writeIntegration(target: Target, given: Thing): Promise<Wr
   })
   if (known.has(String(identifier))) return unchanged
   const named = { kind: 'integration', id: String(identifier) }
-  const { changed, left } = await orLeft(named, async () => {
+  const done = await orLeft(named, async () => {
     const { active = false } = given
     const made = await target.send<{ _id: string }>('POST', '/v1/integrations', { ...body, identifier, active })
     known.add(String(identifier))
@@ -22,8 +22,8 @@ export async function writeIntegration(target: Target, given: Thing): Promise<Wr
     const reason = 'Created without its secrets, and inactive: set them, and activate it.'
     return { changed: 1, left: given['active'] === undefined ? [{ ...named, reason }] : [] }
   })
-  if (changed > 0) return { changed, left }
-  return { changed, left: left.map((one) => ({ ...one, reason: `${given['providerId']}: ${one.reason}` })) }
+  if (done.isRefused === undefined) return done
+  return { ...done, left: done.left.map((one) => ({ ...one, reason: `${given['providerId']}: ${one.reason}` })) }
 }
 
 /** Feeds, layouts, translations and workflows, as POST /v1/configuration takes them. */
@@ -38,18 +38,19 @@ export function writeConfiguration(
   })
 }
 
-/** In the form of API v2. */
+/** In the form of API v2. What the service does not know is left out, and reported. */
 export function writeWorkflow(target: Target, given: Thing): Promise<Written> {
   const { workflowId: id, ...body } = given
-  return orLeft({ kind: 'workflow', id: String(id) }, async () => {
+  const named = { kind: 'workflow', id: String(id) }
+  return orLeft(named, async () => {
     const path = `/v2/workflows/${encoded(id)}`
     const before = await target.find<Thing>(path)
-    if (before === undefined) {
-      await target.send('POST', '/v2/workflows', given)
-      return true
-    }
-    const after = await target.send<Thing>('PUT', path, { preferences: { user: null }, ...body })
-    return after['updatedAt'] !== before['updatedAt']
+    const { body: after, warnings } =
+      before === undefined
+        ? await target.sendWarned<Thing>('POST', '/v2/workflows', given)
+        : await target.sendWarned<Thing>('PUT', path, { preferences: { user: null }, ...body })
+    const isSame = before !== undefined && after['updatedAt'] === before['updatedAt']
+    return { changed: isSame ? 0 : 1, left: warnings.map((reason) => ({ ...named, reason })) }
   })
 }
 

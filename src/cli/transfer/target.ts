@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiClient, Query } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
+import { warningWords } from '../terminal/warnings.ts'
 import type { Caller } from './batches.ts'
 import { callAgain } from './batches.ts'
 import type { Left } from './report.ts'
@@ -12,6 +13,8 @@ export interface Written {
   /** How many things are different now. */
   readonly changed: number
   readonly left: readonly Left[]
+  /** The service did not take it. */
+  readonly isRefused?: true
 }
 
 export const unchanged: Written = { changed: 0, left: [] }
@@ -24,6 +27,12 @@ export interface Target {
   /** Undefined if it is not there. */
   find<Body>(path: string, query?: Query): Promise<Body | undefined>
   send<Body>(method: 'POST' | 'PUT' | 'PATCH', path: string, body?: unknown): Promise<Body>
+  /** The same, with what the service did not understand and left out, as sentences. */
+  sendWarned<Body>(
+    method: 'POST' | 'PUT',
+    path: string,
+    body: unknown,
+  ): Promise<{ readonly body: Body; readonly warnings: readonly string[] }>
   /** Read when it is first asked for, and kept. */
   once<Value>(name: string, load: () => Promise<Value>): Promise<Value>
 }
@@ -50,6 +59,10 @@ export function createTarget(caller: Caller, client: ApiClient, environmentId: s
     },
     send: async <Body>(method: 'POST' | 'PUT' | 'PATCH', path: string, body?: unknown) =>
       (await callAgain<Body>(caller, client, [method, path], body === undefined ? {} : { body, waitMs })).body,
+    sendWarned: async <Body>(method: 'POST' | 'PUT', path: string, given: unknown) => {
+      const { headers, body } = await callAgain<Body>(caller, client, [method, path], { body: given, waitMs })
+      return { body, warnings: warningWords(headers.get('posthorn-warnings') ?? '') }
+    },
     once: <Value>(name: string, load: () => Promise<Value>) => {
       const found = kept.get(name) ?? load()
       kept.set(name, found)
@@ -121,7 +134,7 @@ export async function orLeft(
     return typeof done === 'object' ? done : { changed: Number(done), left: [] }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { changed: 0, left: [{ ...named, reason: reasonOf(error) }] }
+    return { changed: 0, left: [{ ...named, reason: reasonOf(error) }], isRefused: true }
   }
 }
 
