@@ -14,6 +14,8 @@ import { email } from '../support/workflow-scene.ts'
 
 const seed = Number(process.env['POSTHORN_BACKUP_SEED'] ?? Date.now() % 1_000_000)
 const writers = 2
+/** Of each writer: enough for the backup to begin and read on meanwhile, and no more of the machine. */
+const turnsMax = 150
 
 let scene: BackupScene
 let original: string
@@ -46,7 +48,7 @@ const twoHoursPass = (dataDirectory: string) =>
 /** Events, changed people and deleted topics, at random, until it is stopped. */
 async function load(service: Running, number: number, until: AbortSignal, hasBegun: () => boolean): Promise<void> {
   const random = createRandom(seed + number)
-  for (let turn = 0; !until.aborted; turn += 1) {
+  for (let turn = 0; turn < turnsMax && !until.aborted; turn += 1) {
     const subscriberId = `person-${random.integer(50)}`
     const transactionId = `load-${number}-${turn}`
     if (random.chance(0.1)) {
