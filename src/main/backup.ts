@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { BackupHeader, BackupSeal, Progress } from '../db/backup/archive.ts'
 import { BackupError, readBackupHeader, syncFolderOf, unpackBackup, writeBackup } from '../db/backup/archive.ts'
+import type { CopySink } from '../db/backup/online-copy.ts'
+import { copyOnline } from '../db/backup/online-copy.ts'
 import type { Replacement } from '../db/embedded/embedded-replace.ts'
 import { prepareReplacement } from '../db/embedded/embedded-replace.ts'
 import type { Sealer } from '../domain/operate/sealed.ts'
@@ -16,8 +18,14 @@ import { readKeyFile } from '../world/key-file.ts'
 import type { Log } from '../world/log.ts'
 import { migrateStore, openStore } from './store.ts'
 
+export interface BackedUp {
+  readonly bytes: number
+  /** Whatever was acknowledged by then is in it. */
+  readonly completeTo: Date
+}
+
 /** Also while the service runs. Nothing of the name is there before the backup is complete, and on disk. */
-export async function backUp(config: Config, log: Log, file: string, progress: Progress): Promise<{ bytes: number }> {
+export async function backUp(config: Config, log: Log, file: string, progress: Progress): Promise<BackedUp> {
   if (await sizeOf(file)) throw new BackupError(`${file} exists already. Choose another name.`)
   const store = await openStore(config, log, { embedded: 'join', mustExist: true })
   const aside = `${file}.part-${randomBytes(4).toString('hex')}`
@@ -32,10 +40,14 @@ export async function backUp(config: Config, log: Log, file: string, progress: P
       postgresMajor: await findServerMajor(db),
       keyCheck: check.toString('base64'),
     }
-    await writeBackup(aside, connection, { header, seal: sealOf(world.sealer), progress })
+    let completeTo = new Date(header.createdAt)
+    const copy = async (sink: CopySink): Promise<void> => {
+      completeTo = await copyOnline(connection, sink)
+    }
+    await writeBackup(aside, copy, { header, seal: sealOf(world.sealer), progress })
     await rename(aside, file)
     await syncFolderOf(resolve(file))
-    return { bytes: (await sizeOf(file)) ?? 0 }
+    return { bytes: (await sizeOf(file)) ?? 0, completeTo }
   } finally {
     await rm(aside, { force: true })
     await store.close()

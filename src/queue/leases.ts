@@ -12,6 +12,8 @@ export interface QueueTable {
   readonly table: Statement
   /** What a claim returns of a row `q`, under the names the runner knows. */
   readonly columns: Statement
+  /** Rows that this build can run, as a further condition; the others are not claimed. Omitted: all. */
+  isKnown?(row: Statement): Statement
   /** Called with the number of rows taken over from a node that died. */
   onFreed?(count: number): void
 }
@@ -58,7 +60,7 @@ export async function claimDue<Row extends object>(
               select o.environment_id, ${mayClaim(claim)} exists (
                 select 1 from ${queue.table} d
                 where d.environment_id = o.environment_id and d.lane = ${claim.lane}::smallint and d.due_at <= ${clock()}
-              ) as is_due
+                  ${known(queue, sql`d`)}) as is_due
               from (select q.environment_id from ${queue.table} q
                     where q.due_at is not null and q.environment_id > v.environment_id
                     order by q.environment_id limit 1) o) n
@@ -71,6 +73,7 @@ export async function claimDue<Row extends object>(
             from waiting w cross join lateral (
               select q.environment_id, q.id, q.lease is not null as was_leased from ${queue.table} q
               where q.environment_id = w.environment_id and q.lane = ${claim.lane}::smallint and q.due_at <= ${clock()}
+                ${known(queue, sql`q`)}
               order by q.due_at limit (select size from share) for update skip locked) d
             limit ${claim.limit}::int)
           update ${queue.table} q
@@ -82,6 +85,8 @@ export async function claimDue<Row extends object>(
     ),
   )
 }
+
+const known = (queue: QueueTable, row: Statement): Statement => queue.isKnown?.(row) ?? sql``
 
 const hasHeld = ({ held }: Claim): boolean => held !== undefined && held.size > 0
 

@@ -14,10 +14,14 @@ import { email } from '../support/workflow-scene.ts'
 
 const seed = Number(process.env['POSTHORN_BACKUP_SEED'] ?? Date.now() % 1_000_000)
 const writers = 2
+/** Of each writer: enough for the backup to begin and read on meanwhile, and no more of the machine. */
+const turnsMax = 150
 
 let scene: BackupScene
 let original: string
 let file: string
+/** The restored one. */
+let service: Running
 /** Transactions whose acceptance was answered before the backup began. */
 const acknowledged = new Set<string>()
 before(async () => {
@@ -44,7 +48,7 @@ const twoHoursPass = (dataDirectory: string) =>
 /** Events, changed people and deleted topics, at random, until it is stopped. */
 async function load(service: Running, number: number, until: AbortSignal, hasBegun: () => boolean): Promise<void> {
   const random = createRandom(seed + number)
-  for (let turn = 0; !until.aborted; turn += 1) {
+  for (let turn = 0; turn < turnsMax && !until.aborted; turn += 1) {
     const subscriberId = `person-${random.integer(50)}`
     const transactionId = `load-${number}-${turn}`
     if (random.chance(0.1)) {
@@ -70,7 +74,7 @@ test('a backup under load holds every event that was acknowledged before it bega
   const stopping = new AbortController()
   let hasBegun = false
   const loads = Array.from({ length: writers }, (_, number) => load(service, number, stopping.signal, () => hasBegun))
-  await eventually(async () => acknowledged.size > 40)
+  await eventually(async () => acknowledged.size > 20)
   await trigger(service, 'later', 'sent-after-the-backup')
   const waiting = () => scene.rows(original, `select 1 from jobs where due_at > now() + interval '1 hour'`)
   await eventually(async () => (await waiting()).length === 1)
@@ -104,16 +108,12 @@ test('the encryption key must be there and fit; nothing is touched otherwise', a
   assert.deepEqual(await readdir(empty), ['encryption.key'])
 })
 
-test('a file that is cut short, changed, or no backup leaves the present database as it is', async () => {
+test('a file that was changed, or is no backup, leaves the present database as it is', async () => {
   const bytes = await readFile(file)
   const changed = Buffer.from(bytes)
   changed[Math.floor(bytes.length * 0.6)] = (changed[Math.floor(bytes.length * 0.6)] ?? 0) ^ 0xff
-  const broken = {
-    cut: bytes.subarray(0, bytes.length - 5_000),
-    changed,
-    text: Buffer.from('Not a backup'),
-    empty: Buffer.alloc(0),
-  }
+  // Every other place: src/db/backup/archive.test.ts.
+  const broken = { changed, text: Buffer.from('Not a backup'), empty: Buffer.alloc(0) }
   const control = join(original, 'postgres', 'global', 'pg_control')
   const before = await readFile(control)
   for (const [name, content] of Object.entries(broken)) {
@@ -140,14 +140,11 @@ test('a database that is there is refused without --replace, and moved aside wit
 })
 
 test('a restored service is whole, accepts events and sends nothing until what is due was seen and cancelled', async () => {
-  const restored = await scene.place('restored', original)
-  const ran = await scene.run(restored, 'restore', file)
-  assert.equal(ran.code, 0, ran.stderr)
   // Killed between its last two renames: the next start does the second.
-  await rename(join(restored, 'postgres'), join(restored, 'postgres.restored'))
-  const service = await scene.start(restored)
+  await rename(join(original, 'postgres'), join(original, 'postgres.restored'))
+  service = await scene.start(original)
   assert.deepEqual(service.held, ['Development'])
-  const rows = (statement: string) => scene.rows(restored, statement)
+  const rows = (statement: string) => scene.rows(original, statement)
   const found = new Set((await rows('select transaction_id as id from events')).map(({ id }) => id))
   assert.deepEqual(
     [...acknowledged].filter((id) => !found.has(id)),
@@ -162,7 +159,7 @@ test('a restored service is whole, accepts events and sends nothing until what i
     assert.deepEqual(alone, [], `${table} without an event`)
   }
 
-  assert.equal((await twoHoursPass(restored)).length, 1)
+  assert.equal((await twoHoursPass(original)).length, 1)
   await trigger(service, 'mail', 'accepted-while-held')
   // Two heartbeats: the worker has looked for work several times.
   await eventually(async () => Number((await rows('select max(beat) as beat from node_heartbeats'))[0]?.['beat']) >= 1)
@@ -176,9 +173,9 @@ test('a restored service is whole, accepts events and sends nothing until what i
   assert.equal(hold.held, true)
   assert.ok(hold.examples.some((one: { transactionId: string }) => one.transactionId === 'sent-after-the-backup'))
   assert.equal(hold.acceptedSince, 1)
-  const listed = await scene.run(restored, 'release', '--dry-run')
+  const listed = await scene.run(original, 'release', '--dry-run')
   assert.match(listed.stdout, /sent-after-the-backup {2}later to ada/)
-  const unasked = await scene.run(restored, 'release')
+  const unasked = await scene.run(original, 'release')
   assert.equal(unasked.code, 2)
   assert.match(unasked.stderr, /Nothing was released/)
   assert.equal((await well(service, 'GET', '/v1/environments/me/hold')).held, true)
@@ -199,20 +196,22 @@ test('a restored service is whole, accepts events and sends nothing until what i
   const audited = await rows(`select key_name as name from audit_log where after->'sending'->>'held' = 'false'`)
   assert.equal(audited.length, 1)
   await eventually(async () => (await call(service, 'GET', '/ready')).body.sending === undefined)
-  await service.stop()
 })
 
 test('the command that releases without cancelling lets what is due be sent, also while the service runs', async () => {
-  const service = await scene.start(original)
-  assert.deepEqual(service.held, ['Development'])
-  assert.equal((await twoHoursPass(original)).length, 1)
+  await scene.rows(
+    original,
+    `insert into sending_holds select id, now(), now() from environments where name = 'Development'`,
+  )
+  await eventually(async () => (await call(service, 'GET', '/ready')).body.sending === 'held')
+  await trigger(service, 'mail', 'released-as-it-is')
   const running = await scene.run(original, 'restore', '--replace', file)
   assert.equal(running.code, 1)
   assert.match(running.stderr, /Posthorn is already running on/)
   const ran = await scene.run(original, 'release', '--yes')
   assert.equal(ran.code, 0, ran.stderr)
   assert.match(ran.stdout, /Development is released\./)
-  const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=sent-after-the-backup&timeout=30s')
+  const sent = await well(service, 'GET', '/v1/outbox/wait?transactionId=released-as-it-is&timeout=30s')
   assert.equal(sent.data.length, 1)
   await service.stop()
 })

@@ -5,6 +5,9 @@ import type { Clock } from '../../src/db/clock.ts'
 import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
+import { createClaims, createSoloClaims } from '../../src/queue/claims.ts'
+import { createLeaseSource } from '../../src/queue/lease-source.ts'
+import type { Task } from '../../src/store/jobs/tasks.ts'
 import {
   advanceTask,
   buryTask,
@@ -16,6 +19,7 @@ import {
   redriveTask,
   repeatTask,
   sweepBuriedTasks,
+  taskQueue,
 } from '../../src/store/jobs/tasks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -136,4 +140,30 @@ test('tasks are written in the order of their ids: two transactions with the sam
     rows.map((row) => row.id),
     [1, 2, 3].map(id),
   )
+})
+
+test('tasks of a kind that a newer node made are never claimed, in any lane, and do not keep others waiting', async () => {
+  const { db } = app.database
+  const now = app.world.now()
+  const leases = createLeaseSource()
+  await db.run(sql`delete from tasks`)
+  await db.run(sql`
+    insert into tasks (environment_id, id, kind, lane, due_at, state, created_at)
+    select ${here.id}, gen_random_uuid(), kind, lane, ${now}, '{}', ${now}
+    from unnest(array['of-later', 'of-later', 'of-later', 'cancel']) as kind, generate_series(0, 3) as lane`)
+  const parts = { db, queue: taskQueue, clock }
+  const [anyone, alone] = [createClaims<Task>(parts), createSoloClaims<Task>(parts)]
+  const claimed = [
+    ...(await anyone(2, leases.newLease())),
+    ...(await alone(1, leases.newLease())),
+    ...(await alone(1, leases.newLease())),
+  ]
+  assert.deepEqual(
+    claimed.map(({ kind }) => kind),
+    ['cancel', 'cancel', 'cancel', 'cancel'],
+  )
+  assert.deepEqual(await anyone(10, leases.newLease()), [])
+  const left = await db.rows(sql`
+    select claims, faults, lease, buried_at, count(*)::int as count from tasks where kind = 'of-later' group by 1, 2, 3, 4`)
+  assert.deepEqual(left, [{ claims: 0, faults: 0, lease: null, buried_at: null, count: 12 }], 'untouched')
 })

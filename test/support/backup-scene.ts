@@ -1,7 +1,6 @@
 // Services on embedded databases of their own, with the commands that back them up and restore them.
 import assert from 'node:assert/strict'
 import { chmod, copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import type { Running } from '../../src/main.ts'
@@ -11,6 +10,7 @@ import type { Json } from './app.ts'
 import type { Ran } from './cli-scene.ts'
 import { runCommand } from './cli-scene.ts'
 import { query } from './embedded-scene.ts'
+import { quickFolder } from './quick-folder.ts'
 
 const key = 'test-key-of-development'
 
@@ -23,7 +23,7 @@ export class BackupScene {
   }
 
   static async open(): Promise<BackupScene> {
-    const root = await mkdtemp(join(await realpath(tmpdir()), 'posthorn-backup-'))
+    const root = await mkdtemp(join(await realpath(await quickFolder()), 'posthorn-backup-'))
     await chmod(root, 0o711)
     return new BackupScene(root)
   }

@@ -36,12 +36,18 @@ export class ServiceScene {
   private readonly children = new Set<ChildProcess>()
   private readonly directories: string[] = []
 
-  async directory(): Promise<string> {
-    const directory = await mkdtemp(join(tmpdir(), 'posthorn-service-'))
+  async directory(parent = tmpdir()): Promise<string> {
+    const directory = await mkdtemp(join(parent, 'posthorn-service-'))
     // As root PostgreSQL runs as another user, who must be able to enter.
     await chmod(directory, 0o711)
     this.directories.push(directory)
     return join(directory, 'data')
+  }
+
+  /** A command that may be killed before it ends; `output` is what it has written. */
+  begin(args: readonly string[], variables: Variables): { kill(): void; output(): string; ended: Promise<Ended> } {
+    const { child, output, ended } = this.spawn(args, variables)
+    return { kill: () => void child.kill('SIGKILL'), output: () => output.stdout + output.stderr, ended }
   }
 
   /** Runs a command to its end. */

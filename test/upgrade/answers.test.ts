@@ -6,7 +6,7 @@ import type { Json } from '../support/app.ts'
 import { createTestDatabase } from '../support/database.ts'
 import type { Service } from '../support/service.ts'
 import type { Dump } from './dumps.ts'
-import { answersOf, insertsOf, listDumps, runText } from './dumps.ts'
+import { answersOf, insertsOf, listDumps, runText, statementsOf } from './dumps.ts'
 import { assertContains, callOf, UpgradeScene } from './upgrade-scene.ts'
 
 interface Upgraded {
@@ -146,3 +146,18 @@ each('takes rows as that release writes them: an old node may run beside a new o
   })
   assert.equal(row?.count, rowsBefore.get('jobs'))
 })
+
+each(
+  'plans every statement of that release: an old node that is running goes on beside a new one',
+  async (upgraded) => {
+    const { dump, scene } = upgraded
+    const statements = statementsOf(dump)
+    assert.ok(statements.length > 200, `${statements.length} statements`)
+    const failed: string[] = []
+    for (const text of statements) {
+      const explained = `explain (generic_plan) ${text}`
+      await scene.rows(explained).catch((error: Error) => failed.push(`${error.message}: ${text}`))
+    }
+    assert.deepEqual(failed, [])
+  },
+)

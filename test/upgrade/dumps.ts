@@ -31,6 +31,11 @@ export function answersOf({ version }: Dump): DumpAnswers {
   return JSON.parse(gunzipSync(readFileSync(join(dumpFolder, `${version}.answers.json.gz`))).toString('utf8'))
 }
 
+/** What that release sends to the database, with parameters: each statement once. */
+export function statementsOf({ version }: Dump): string[] {
+  return JSON.parse(gunzipSync(readFileSync(join(dumpFolder, `${version}.statements.json.gz`))).toString('utf8'))
+}
+
 const sqlOf = ({ version }: Dump): string =>
   gunzipSync(readFileSync(join(dumpFolder, `${version}.sql.gz`))).toString('utf8')
 

@@ -4,7 +4,8 @@
 // service of the checkout runs against a server in a temporary folder. It is driven through its API to every state that
 // events can be in, killed (kill -9) in the middle of its work, and started again as a node that only accepts. Beside
 // <version>.sql.gz stand the keys it was made with (<version>.json), which are test data, and what that release answered
-// to reads when the dump was made (<version>.answers.json.gz). test/upgrade/*.test.ts take every dump that is there.
+// to reads when the dump was made (<version>.answers.json.gz), and the statements it sent (<version>.statements.json.gz).
+// test/upgrade/*.test.ts take every dump that is there.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -88,6 +89,7 @@ try {
   await writeFile(`${place}.sql.gz`, gzipSync(dumped, { level: 9 }))
   await writeFile(`${place}.json`, `${JSON.stringify(dump, null, 2)}\n`)
   await writeFile(`${place}.answers.json.gz`, gzipSync(JSON.stringify(answers), { level: 9 }))
+  await writeFile(`${place}.statements.json.gz`, gzipSync(JSON.stringify(await server.statements()), { level: 9 }))
   console.log(`${place}.sql.gz: ${dumped.length} characters of SQL`)
 } finally {
   await services.close()

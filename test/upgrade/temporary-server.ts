@@ -1,6 +1,6 @@
 // A PostgreSQL server of the system's packages in a temporary folder, on a socket there and on no port.
 import { execFile, spawn } from 'node:child_process'
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,10 @@ import { eventually } from '../support/service.ts'
 const run = promisify(execFile)
 /** PostgreSQL refuses to run as root: then it runs as `nobody`. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+/** Every statement, as JSON, in the folder `log` of the data. */
+const logged = ['logging_collector=on', 'log_destination=jsonlog', 'log_statement=all', 'log_rotation_size=0'].flatMap(
+  (setting) => ['-c', setting],
+)
 const dumpBytesMax = 256 * 1024 * 1024
 
 export interface TemporaryServer {
@@ -18,6 +22,8 @@ export interface TemporaryServer {
   query(text: string): Promise<Record<string, unknown>[]>
   /** Plain SQL, without commands of psql. */
   dump(): Promise<string>
+  /** The statements with parameters that the service has sent, each once. */
+  statements(): Promise<string[]>
   stop(): Promise<void>
 }
 
@@ -30,7 +36,7 @@ export async function startTemporaryServer(binaries: string): Promise<TemporaryS
     ...unprivileged,
     cwd: folder,
   })
-  const settings = ['-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off', '-c', 'max_connections=100']
+  const settings = ['-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off', '-c', 'max_connections=100', ...logged]
   const server = spawn(join(binaries, 'postgres'), ['-D', data, ...settings], {
     ...unprivileged,
     cwd: folder,
@@ -59,6 +65,18 @@ export async function startTemporaryServer(binaries: string): Promise<TemporaryS
         maxBuffer: dumpBytesMax,
       })
       return stdout
+    },
+    statements: async () => {
+      const log = join(data, 'log')
+      const files = (await readdir(log)).filter((file) => file.endsWith('.json'))
+      const texts = await Promise.all(files.map((file) => readFile(join(log, file), 'utf8')))
+      const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line !== '')
+      const found = lines.flatMap((line) => {
+        const { application_name: name, message } = JSON.parse(line) as { application_name?: string; message?: string }
+        const text = /^execute [^:]+: ([\s\S]+)$/.exec(message ?? '')?.[1]
+        return name === 'posthorn' && text !== undefined ? [text] : []
+      })
+      return [...new Set(found)].sort()
     },
     stop: async () => {
       await client.end()

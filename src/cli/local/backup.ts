@@ -16,8 +16,10 @@ export const backupCommand: Command = {
     const [file, ...more] = positionals
     if (file === undefined || more.length > 0) throw wrongCall(backupCommand)
     refuseServer(terminal, 'pg_dump or pg_basebackup')
-    const { bytes } = await backUp(config, log, file, progressOf(terminal, 'Read'))
-    print(`Backed up to ${file} (${sizeWords(bytes)}).`)
+    const { bytes, completeTo } = await backUp(config, log, file, progressOf(terminal, 'Read'))
+    print(
+      `Backed up to ${file} (${sizeWords(bytes)}). It has everything that was acknowledged until ${completeTo.toISOString()}.`,
+    )
     print(
       'The encryption key is not in it: without POSTHORN_ENCRYPTION_KEY, or the file encryption.key, it is worthless.',
     )

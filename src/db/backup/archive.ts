@@ -6,9 +6,8 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { Connection } from '../connect.ts'
 import type { Identity } from '../embedded/embedded-identity.ts'
-import { copyOnline } from './online-copy.ts'
+import type { CopySink } from './online-copy.ts'
 import { paddingAfter, type ReadEntry, readTar, TarError, tarEnd, tarHeader, writeTo } from './tar.ts'
 
 /** The first entry: what a restore must know before it reads the rest. */
@@ -52,10 +51,10 @@ const textBytesMax = 64 * 1024 * 1024
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Writes to a new file, readable by its owner only, and syncs it to disk. */
+/** Writes what `copy` reads to a new file, readable by its owner only, and syncs it to disk. */
 export async function writeBackup(
   file: string,
-  connection: Connection,
+  copy: (sink: CopySink) => Promise<void>,
   { header, seal, progress }: { header: BackupHeader; seal: BackupSeal; progress: Progress },
 ): Promise<void> {
   const gzip = createGzip({ level: compressionLevel })
@@ -76,7 +75,7 @@ export async function writeBackup(
   const addText = (path: string, bytes: Buffer): Promise<string> => add(path, bytes.length, chunksOf(bytes))
   const write = async (): Promise<void> => {
     const headerHash = await addText(headerPath, Buffer.from(JSON.stringify(header)))
-    await copyOnline(connection, {
+    await copy({
       directory: (path) =>
         writeTo(gzip, tarHeader({ path: dataFolder + path, kind: 'directory', size: 0, mode: 0o700, modifiedAt: now })),
       file: async (path, size, content) => {
@@ -91,7 +90,10 @@ export async function writeBackup(
     await writeTo(gzip, tarEnd())
     gzip.end()
   }
-  await Promise.all([pipeline(gzip, target), write()])
+  const written = pipeline(gzip, target).catch((error: Error) => {
+    throw new BackupError(`${file} could not be written: ${error.message}`)
+  })
+  await Promise.all([written, write()])
 }
 
 async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

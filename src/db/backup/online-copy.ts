@@ -6,6 +6,7 @@ import pg from 'pg'
 import type { Connection } from '../connect.ts'
 import { connectionSettings } from '../connect.ts'
 import { EmbeddedPostgresError } from '../embedded/embedded-error.ts'
+import { failureOf } from '../failure.ts'
 import { controlFile, listClusterFiles, listLogFiles, unlessGone } from './cluster-files.ts'
 
 /** Where the copy goes. A file's content is given as it is read, and has exactly the size that was announced. */
@@ -22,18 +23,21 @@ const answerMsMax = 30 * 60_000
 const controlTriesMax = 20
 
 /**
- * One session for all of it: if it ends, so does the backup, and the server lets go of the log that was kept for it (the slot
+ * Resolves with a time: whatever was acknowledged by then is in the copy. One session for all of it: if it ends, so does the backup, and the server lets go of the log that was kept for it (the slot
  * is temporary). What a file was while it was read need not be consistent; the log since the start is replayed over it.
  */
-export async function copyOnline(connection: Connection, sink: CopySink): Promise<void> {
+export async function copyOnline(connection: Connection, sink: CopySink): Promise<Date> {
   const client = new pg.Client({
     ...connectionSettings(connection),
     query_timeout: answerMsMax,
     statement_timeout: answerMsMax,
     application_name: 'posthorn backup',
   })
+  let isLost = false
   // The statement in progress, or the next one, fails as well.
-  client.on('error', () => undefined)
+  client.on('error', () => {
+    isLost = true
+  })
   await client.connect()
   try {
     const cluster = await one(client, `select current_setting('data_directory') as value`)
@@ -41,13 +45,20 @@ export async function copyOnline(connection: Connection, sink: CopySink): Promis
     await client.query(`select pg_create_physical_replication_slot('posthorn_backup_' || pg_backend_pid(), true, true)`)
     const first = await one(client, `select pg_walfile_name(pg_backup_start('posthorn', true)) as value`)
     await copyFiles(cluster, sink)
-    const { rows } = await client.query<{ label: string; last: string }>(
-      `select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)`,
+    const { rows } = await client.query<{ at: Date; label: string; last: string }>(
+      `select statement_timestamp() as at, labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)`,
     )
     const [stop] = rows
     if (stop === undefined) throw new Error('PostgreSQL did not end the backup')
     for (const path of await listLogFiles(cluster, first, stop.last)) await copyFile(cluster, path, sink)
     await copyText('backup_label', Buffer.from(stop.label), sink)
+    return stop.at
+  } catch (error) {
+    if (!isLost && failureOf(error) !== 'connection') throw error
+    throw new EmbeddedPostgresError(
+      'PostgreSQL ended during the backup, perhaps because the service was stopped. There is no backup: run it again.',
+      { cause: error },
+    )
   } finally {
     await client.end().catch(() => undefined)
   }

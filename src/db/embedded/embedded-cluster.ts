@@ -16,6 +16,8 @@ const initdbTimeoutMs = 180_000
 const unfinishedPrefix = 'postgres.new-'
 /** A complete cluster that a restore puts in place: see embedded-replace.ts. */
 export const restoredName = 'postgres.restored'
+/** What a restore prepares: it is no database yet. */
+export const restoringPrefix = 'restore.new-'
 
 /** Throws when the data was written by another major version; touches nothing. */
 export async function refuseOtherMajor(home: Home, major: number): Promise<void> {
@@ -42,6 +44,7 @@ export async function ensureCluster(home: Home, binaries: Binaries, sync: boolea
   await removeUnfinished(home.dataDirectory)
   if ((await versionOf(home.cluster)) !== undefined) return false
   if (await finishRestore(home)) return false
+  await refuseHalfRestored(home.dataDirectory)
   const aside = join(home.dataDirectory, `${unfinishedPrefix}${randomBytes(4).toString('hex')}`)
   await makePrivateDirectory(aside, home.identity)
   try {
@@ -55,11 +58,23 @@ export async function ensureCluster(home: Home, binaries: Binaries, sync: boolea
   return true
 }
 
+/** An empty database in its place would accept events, and the restore that is repeated would be refused because of it. */
+async function refuseHalfRestored(dataDirectory: string): Promise<void> {
+  const left = (await readdir(dataDirectory)).find((name) => name.startsWith(restoringPrefix))
+  if (left === undefined) return
+  throw new EmbeddedPostgresError(
+    `A restore into ${dataDirectory} was interrupted, and there is no database yet. Run \`posthorn restore\` again, ` +
+      `or remove ${join(dataDirectory, left)} to begin with an empty database.`,
+  )
+}
+
+export const hasRestored = async ({ dataDirectory }: Home): Promise<boolean> =>
+  (await versionOf(join(dataDirectory, restoredName))) !== undefined
+
 /** A restore was killed after it had moved the previous data aside: what it restored is complete, and takes its place. */
 export async function finishRestore(home: Home): Promise<boolean> {
-  const restored = join(home.dataDirectory, restoredName)
-  if ((await versionOf(restored)) === undefined) return false
-  await rename(restored, home.cluster)
+  if (!(await hasRestored(home))) return false
+  await rename(join(home.dataDirectory, restoredName), home.cluster)
   await syncDirectory(home.dataDirectory)
   return true
 }

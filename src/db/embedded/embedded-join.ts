@@ -1,11 +1,12 @@
 // Joins the embedded PostgreSQL that a running service holds, so that a command can work beside it.
 import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../world/log.ts'
 import type { Connection } from '../connect.ts'
 import { connect } from '../connect.ts'
 import { sql } from '../sql.ts'
-import { databaseUser } from './embedded-cluster.ts'
+import { databaseUser, restoredName } from './embedded-cluster.ts'
 import { codeOf, EmbeddedPostgresError } from './embedded-error.ts'
 import { isHeld } from './embedded-holder.ts'
 import { chooseHome, shortNameOf, stateDirectories } from './embedded-home.ts'
@@ -46,11 +47,13 @@ export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Connec
 
 /** Whether a database was ever created for this data directory. */
 export async function hasCluster({ dataDirectory, stateHome }: JoinOptions): Promise<boolean> {
-  const { cluster } = await chooseHome(dataDirectory, undefined, stateDirectories(stateHome))
-  return stat(cluster).then(
-    () => true,
-    () => false,
-  )
+  const home = await chooseHome(dataDirectory, undefined, stateDirectories(stateHome))
+  const exists = (path: string): Promise<boolean> =>
+    stat(path).then(
+      () => true,
+      () => false,
+    )
+  return (await exists(home.cluster)) || exists(join(home.dataDirectory, restoredName))
 }
 
 async function isHeldAt(directory: { path: string; shortName: string }): Promise<boolean> {

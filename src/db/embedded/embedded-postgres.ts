@@ -6,6 +6,7 @@ import { databaseUser, ensureCluster, refuseOtherMajor } from './embedded-cluste
 import { unusableDirectory } from './embedded-error.ts'
 import { type Holding, takeHold } from './embedded-holder.ts'
 import { chooseHome, type Home, makeHome, shortNameOf, stateDirectories } from './embedded-home.ts'
+import { removeLeftovers } from './embedded-leftovers.ts'
 import { boundLogFile } from './embedded-log-file.ts'
 import { bringUp, isRunning, type Running, stopPostmaster } from './embedded-postmaster.ts'
 import { databaseName, type EmbeddedServer, socketPort } from './embedded-server.ts'
@@ -78,6 +79,7 @@ async function startOnDisk(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   const holding = await takeHold(directory, home.identity, home.dataDirectory)
   try {
     const initialised = await ensureCluster(home, binaries, settings['fsync'] !== 'off')
+    await removeLeftovers(home, binaries)
     const server: EmbeddedServer = { home, binaries, socketName, settings }
     const running = await bringUp(server, log)
     log.info(

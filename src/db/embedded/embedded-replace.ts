@@ -1,14 +1,22 @@
 // Puts another cluster in the place of the embedded PostgreSQL's: prepared beside it, and exchanged by renaming.
 import { randomBytes } from 'node:crypto'
-import { readdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../../world/log.ts'
 import { findPackage, prepareBinaries } from './embedded-binaries.ts'
-import { finishRestore, restoredName, syncDirectory, versionOf } from './embedded-cluster.ts'
+import {
+  finishRestore,
+  hasRestored,
+  restoredName,
+  restoringPrefix,
+  syncDirectory,
+  versionOf,
+} from './embedded-cluster.ts'
 import { codeOf, EmbeddedPostgresError } from './embedded-error.ts'
 import { takeHold } from './embedded-holder.ts'
 import { chooseHome, type Home, makeHome, shortNameOf, stateDirectories } from './embedded-home.ts'
 import { type Identity, makeDirectories, makePrivateDirectory } from './embedded-identity.ts'
+import { homeIn, removeLeftovers } from './embedded-leftovers.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { stopLeftover } from './embedded-postmaster.ts'
 
@@ -34,8 +42,6 @@ export interface Replacement {
   release(): Promise<void>
 }
 
-const asidePrefix = 'restore.new-'
-
 export async function prepareReplacement(options: ReplaceOptions): Promise<Replacement> {
   const { log, stateHome } = options
   const elsewhere = stateDirectories(stateHome)
@@ -55,7 +61,7 @@ export async function prepareReplacement(options: ReplaceOptions): Promise<Repla
     home.identity,
     home.dataDirectory,
   )
-  const aside = join(home.dataDirectory, `${asidePrefix}${randomBytes(4).toString('hex')}`)
+  const aside = join(home.dataDirectory, `${restoringPrefix}${randomBytes(4).toString('hex')}`)
   const release = async (): Promise<void> => {
     await rm(aside, { recursive: true, force: true })
     holding.release()
@@ -63,10 +69,9 @@ export async function prepareReplacement(options: ReplaceOptions): Promise<Repla
   try {
     await stopLeftover({ home, binaries, socketName, settings: {} })
     if (!(await hasDatabase(home.cluster))) await finishRestore(home)
-    for (const leftover of await leftoversIn(home)) {
-      await stopLeftover({ home: homeIn(leftover, home), binaries, socketName: join(leftover, 'socket'), settings: {} })
-      await rm(leftover, { recursive: true, force: true })
-    }
+    // A complete cluster that was not put in place, because that restore was killed at its very end.
+    else await rm(join(home.dataDirectory, restoredName), { recursive: true, force: true })
+    await removeLeftovers(home, binaries)
     await makeDirectories(aside, home.identity.switches ? 0o711 : 0o700)
     const { cluster } = homeIn(aside, home)
     await makePrivateDirectory(cluster, home.identity)
@@ -82,21 +87,6 @@ export async function prepareReplacement(options: ReplaceOptions): Promise<Repla
     await release()
     throw error
   }
-}
-
-const homeIn = (dataDirectory: string, { identity }: Home): Home => ({
-  dataDirectory,
-  cluster: join(dataDirectory, 'postgres'),
-  socketDirectory: join(dataDirectory, 'socket'),
-  identity,
-  moved: false,
-})
-
-/** A restore that was killed leaves these; and a complete cluster that was not needed, if it was killed at its very end. */
-async function leftoversIn({ dataDirectory, cluster }: Home): Promise<string[]> {
-  const names = (await readdir(dataDirectory)).filter((name) => name.startsWith(asidePrefix))
-  if (await hasDatabase(cluster)) names.push(restoredName)
-  return names.map((name) => join(dataDirectory, name))
 }
 
 /**
@@ -122,5 +112,4 @@ async function exchange(home: Home, cluster: string, now: Date): Promise<string 
 
 const hasDatabase = async (cluster: string): Promise<boolean> => (await versionOf(cluster)) !== undefined
 
-const hasData = async ({ dataDirectory, cluster }: Home): Promise<boolean> =>
-  (await hasDatabase(cluster)) || (await hasDatabase(join(dataDirectory, restoredName)))
+const hasData = async (home: Home): Promise<boolean> => (await hasDatabase(home.cluster)) || hasRestored(home)

@@ -10,9 +10,16 @@ import { conflict } from '../../domain/problem.ts'
 import { cancelStart } from '../../record/cancel/cancel-page.ts'
 import { cancelTaskOf } from '../../record/cancel/cancel-task.ts'
 import { callOffEvents } from '../../store/events/events.ts'
+import { stopRedrive } from '../../store/events/redrives.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
 import type { SendingHold } from '../../store/operate/sending-holds.ts'
-import { deleteHold, findDueEvents, findHold, holdEverywhere } from '../../store/operate/sending-holds.ts'
+import {
+  deleteHold,
+  findDueEvents,
+  findDueRedrives,
+  findHold,
+  holdEverywhere,
+} from '../../store/operate/sending-holds.ts'
 import type { World } from '../../world/world.ts'
 
 export interface Released {
@@ -44,6 +51,7 @@ export async function releaseSending(
     const page = due.slice(from, from + eventsPerPage)
     await db.transaction((tx) => cancelEvents(tx, world, environment, page))
   }
+  if (hold !== undefined) await stopRedrives(db, world, environment, hold.heldAt)
   return once(db, world, environment, call.idempotency, async (tx) => {
     const ended = await deleteHold(tx, environment)
     if (ended === undefined) throw conflict('Sending is not held in this environment')
@@ -61,6 +69,17 @@ export async function releaseSending(
 }
 
 const recordOf = (sending: Readonly<Record<string, unknown>>) => ({ compared: { sending }, shown: { sending } })
+
+/** What they have made due is among the events that are cancelled. */
+async function stopRedrives(db: Db, world: World, environment: Environment, heldAt: Date): Promise<void> {
+  const ids = await findDueRedrives(db, environment, heldAt)
+  if (ids.length === 0) return
+  await db.transaction(async (tx) => {
+    // First the task, as whoever runs a page does it.
+    await deleteTasks(tx, environment, ids)
+    for (const id of ids) await stopRedrive(tx, environment, id, world.now())
+  })
+}
 
 /** From here on nothing of them is sent; their tasks end what is left of them. */
 async function cancelEvents(tx: Tx, world: World, environment: Environment, ids: readonly string[]): Promise<void> {

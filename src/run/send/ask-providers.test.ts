@@ -115,6 +115,15 @@ test('a message whose address for answers cannot be made is not sent, and can be
   assert.deepEqual([alone.map(([, { kind }]) => kind), calls], [['busy'], []])
 })
 
+test('a message of a provider that only newer nodes know is not sent, and can be repeated', async () => {
+  const [[, outcome] = []] = await outcomesOf(partsOf(someSecret), [outgoingOf('a', { providerId: 'of-later' })])
+  assert.deepEqual(outcome, {
+    kind: 'busy',
+    detail: 'The provider of-later is unknown to the release of this node',
+    uncalled: true,
+  })
+})
+
 test('in a shared request it costs only those that want answers', async () => {
   const outgoing = [outgoingOf('a'), outgoingOf('b', { wantsReplies: true }), outgoingOf('c')]
   const outcomes = await outcomesOf(partsOf(noSecret), outgoing)

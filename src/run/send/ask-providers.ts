@@ -6,7 +6,7 @@ import { messageFor } from '../../deliver/message-for.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
-import { captured, misconfigured, uncalled, unsure } from '../../domain/delivery/outcome.ts'
+import { captured, uncalled, unsure } from '../../domain/delivery/outcome.ts'
 import { repeatedIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { fastFlatMap } from '../../domain/fast-flat-map.ts'
@@ -114,7 +114,7 @@ async function askOne(parts: AskingParts, { environment, facts, message }: Asked
   const { event } = facts
   const { providerId } = message.integration
   const provider = providerOf(providerId)
-  if (provider === undefined) return misconfigured(`Unknown provider ${providerId}`)
+  if (provider === undefined) return unknownProvider(providerId)
   const integration = withOperatorMail(parts, message.integration)
   const mayLeave = (): boolean | Promise<boolean> =>
     message.marksLater ? leaving.mark(facts.job, message) : leaving.mayLeave([facts.job])
@@ -131,7 +131,7 @@ async function askTogether(parts: AskingParts, group: readonly Asked[], leaving:
   const { integration } = (group[0] as Asked).message
   const { providerId } = integration
   const provider = providerOf(providerId)
-  if (provider === undefined) return group.map(() => misconfigured(`Unknown provider ${providerId}`))
+  if (provider === undefined) return group.map(() => unknownProvider(providerId))
   const made = await Promise.all(group.map((asked) => addressedOf(parts, asked, asked.message.envelope)))
   const messages = fastFlatMap(made, (message) => message ?? [])
   const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
@@ -140,6 +140,10 @@ async function askTogether(parts: AskingParts, group: readonly Asked[], leaving:
   const results = outcomes.values()
   return made.map((message) => (message === undefined ? notAddressed : (results.next().value as Outcome)))
 }
+
+/** Configured through a newer node during an upgrade: that node can call it when the message is tried again. */
+const unknownProvider = (providerId: string): Outcome =>
+  uncalled(`The provider ${providerId} is unknown to the release of this node`)
 
 /** No provider was called. */
 const notAddressed = uncalled('The reply address or the unsubscribe link could not be created')

@@ -6,18 +6,30 @@ import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
+/**
+ * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked for the
+ * result of messages; `reply`: a reply to an e-mail, on its way to a callback; `redrive`, `retract`: many
+ * notifications are redriven or retracted; `news`: events become deliveries of webhooks; `webhook`: the deliveries of
+ * one endpoint.
+ */
+const taskKinds = [
+  'expand',
+  'unsnooze',
+  'cancel',
+  'receipt',
+  'poll',
+  'reply',
+  'redrive',
+  'retract',
+  'erase',
+  'news',
+  'webhook',
+] as const
+
 export interface NewTask {
   /** The same work has the same id: it is then one task, due at the newer time. */
   readonly id: string
-  /**
-   * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked for the
-   * result of messages; `reply`: a reply to an e-mail, on its way to a callback; `redrive`, `retract`: many
-   * notifications are redriven or retracted; `news`: events become deliveries of webhooks; `webhook`: the deliveries of
-   * one endpoint.
-   */
-  readonly kind:
-    | ('expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply' | 'redrive' | 'retract' | 'erase')
-    | ('news' | 'webhook')
+  readonly kind: (typeof taskKinds)[number]
   readonly lane: number
   readonly dueAt: Date
   readonly state: Readonly<Record<string, unknown>>
@@ -123,6 +135,8 @@ export const taskQueue = {
   table: sql`tasks`,
   columns: sql`q.environment_id as "environmentId", q.id, q.kind, (q.lane & 1) as lane, q.lease, q.interruptions, q.faults,
     q.faulted_since as "faultedSince", q.state - 'mail' as state`,
+  // A newer node may have inserted others during an upgrade: they wait for a node that can run them.
+  isKnown: (row: Statement): Statement => sql`and ${row}.kind = any(${taskKinds}::text[])`,
 } as const
 
 /** How much memory the mail of a task takes. */

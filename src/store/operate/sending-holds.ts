@@ -42,6 +42,15 @@ export async function deleteHold(tx: Tx, environment: Environment): Promise<Send
     returning held_at as "heldAt", backup_at as "backupAt"`)
 }
 
+/** Those that were asked for before the restore and are under way: they may have come to their end since the backup. */
+export async function findDueRedrives(db: Sql, environment: Environment, heldAt: Date): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select t.id from tasks t
+    where t.environment_id = ${environment.id} and ${isDueNow(sql`t`)} and t.kind = 'redrive' and t.created_at < ${heldAt}
+    order by t.id`)
+  return rows.map(({ id }) => id)
+}
+
 /** Those with anything due that were accepted before the restore and are not cancelled yet. */
 export async function findDueEvents(db: Sql, environment: Environment, heldAt: Date): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`

@@ -63,7 +63,7 @@ export const sendingHoldRoutes = [
     operationId: 'releaseSending',
     summary: 'Release what is held after a restore',
     description:
-      'Sending begins within two seconds. With `cancel`, the events that were accepted before the restore and have something due are cancelled first. 409 if nothing is held.',
+      'Sending begins within two seconds. With `cancel`, the events that were accepted before the restore and have something due are cancelled first, and redrives under way are stopped. 409 if nothing is held.',
     body: Type.Object(
       { cancel: Type.Optional(Type.Boolean({ description: 'Default: false.' })) },
       { title: 'ReleaseSending', examples: [{ cancel: true }] },
