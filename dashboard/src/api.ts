@@ -57,13 +57,20 @@ export const basePath = new URL(document.baseURI).pathname
 
 const headers = () => ({ 'x-posthorn-dashboard': environmentId })
 
-export const client = createClient<paths>({ baseUrl: basePath.replace(/\/$/, '') })
-client.use({
-  onRequest({ request }) {
-    request.headers.set('x-posthorn-dashboard', environmentId)
-    return request
-  },
-})
+function clientFor(idOf: () => string) {
+  const made = createClient<paths>({ baseUrl: basePath.replace(/\/$/, '') })
+  made.use({
+    onRequest({ request }) {
+      request.headers.set('x-posthorn-dashboard', idOf())
+      return request
+    },
+  })
+  return made
+}
+
+export const client = clientFor(() => environmentId)
+/** Calls of another environment that one is signed in to. */
+export const clientOf = (id: string): typeof client => clientFor(() => id)
 
 interface Reply<Data> {
   readonly data?: Data

@@ -35,6 +35,7 @@ const tree = root.addChildren([
     page('/activity/$notificationId', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
     page('/workflows', workflows, 'WorkflowsPage'),
     page('/workflows/$workflowId', () => import('./pages/workflows/editor-page.tsx'), 'EditorPage'),
+    page('/workflows/$workflowId/versions', () => import('./pages/workflows/versions-page.tsx'), 'VersionsPage'),
     page('/subscribers', subscribers, 'SubscribersPage'),
     page('/subscribers/$subscriberId', () => import('./pages/subscribers/subscriber-page.tsx'), 'SubscriberPage'),
     page('/topics', () => import('./pages/topics/topics-page.tsx'), 'TopicsPage'),

@@ -51,6 +51,7 @@ import { notificationGroupRoutes } from './routes/workflows/notification-groups.
 import { translationRoutes } from './routes/workflows/translations.ts'
 import { workflowOverrideRoutes } from './routes/workflows/workflow-overrides.ts'
 import { workflowTestRoutes } from './routes/workflows/workflow-test.ts'
+import { workflowVersionRoutes } from './routes/workflows/workflow-versions.ts'
 import { workflowRoutes } from './routes/workflows/workflows.ts'
 import { workflowV2Routes } from './routes/workflows/workflows-v2.ts'
 
@@ -60,6 +61,7 @@ export const routes: readonly Route[] = [
   ...eventProgressRoutes,
   ...simulateRoutes,
   ...workflowRoutes,
+  ...workflowVersionRoutes,
   ...workflowV2Routes,
   ...workflowTestRoutes,
   ...notificationGroupRoutes,

@@ -77,6 +77,7 @@ const plain: Readonly<Record<string, string>> = {
   channel: 'email',
   locale: 'fr',
   seq: '1',
+  version: '1',
 }
 
 interface Attempt {

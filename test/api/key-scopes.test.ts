@@ -22,13 +22,14 @@ const operations: Readonly<Record<Scope, string>> = {
     retrieveQueueCounts retrieveRedrive retrieveRetraction retrieveStep retrieveSubscriber
     retrieveSubscriberGlobalPreferences retrieveSubscriberPreferences retrieveSubscriberWorkflowPreference retrieveTenant
     retrieveTenantWorkflowOverride retrieveTopic retrieveTranslation retrieveWorkflow retrieveWorkflowOverride
-    retrieveWorkflowV2 searchSubscribers simulateEvent`,
+    retrieveWorkflowV2 searchSubscribers simulateEvent listWorkflowVersions compareWorkflowVersions retrieveWorkflowBundle`,
   'outbox:read': 'listOutbox retrieveEmlFromOutbox retrieveFromOutbox retrieveHtmlFromOutbox waitForOutbox',
   'workflows:write': `createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
     createWorkflowV2 deleteFeed deleteLayout deleteLayoutV2 deleteNotificationGroup deleteTenantWorkflowOverride
     deleteTranslation deleteWorkflow deleteWorkflowOverride deleteWorkflowV2 duplicateLayoutV2 makeLayoutDefault
     putTranslation replaceWorkflow replaceWorkflowV2 updateLayout updateLayoutV2 updateNotificationGroup
-    updateTenantWorkflowOverride updateWorkflow updateWorkflowOverride updateWorkflowStatus updateWorkflowV2`,
+    updateTenantWorkflowOverride updateWorkflow updateWorkflowOverride updateWorkflowStatus updateWorkflowV2
+    restoreWorkflowVersion compareWorkflowBundle writeWorkflowBundle`,
   'inbox:write': `answerMessageButton archiveNotification markAllMessages markMessages markMessagesBySeenAndRead
     markNotificationRead markNotificationUnread revokeSubscriberSessions snoozeNotification unarchiveNotification
     unsnoozeNotification`,

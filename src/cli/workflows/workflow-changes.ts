@@ -4,19 +4,18 @@ import type { FieldErrors } from '../../domain/problem.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import type { Store } from '../../main/store.ts'
-import type { WorkflowChange } from '../../manage/workflows/workflow-definition.ts'
-import { newDefinition } from '../../manage/workflows/workflow-definition.ts'
+import { comparable } from '../../manage/workflows/hidden-values.ts'
 import type { Document, DocumentNames } from '../../manage/workflows/workflow-document.ts'
 import { documentOf } from '../../manage/workflows/workflow-document.ts'
+import { workflowPlan } from '../../manage/workflows/workflow-plan.ts'
+import { filesOf } from '../../manage/workflows/workflow-texts.ts'
 import type { WorkflowApi } from '../../manage/workflows/workflows.ts'
-import { changeBy, createBy, removeWorkflow } from '../../manage/workflows/workflows.ts'
+import { removeWorkflow } from '../../manage/workflows/workflows.ts'
 import { allFeeds, allLayouts, allWorkflows } from '../../read/workflows/documents.ts'
 import { commandAuthor } from '../author.ts'
 import { UsageError } from '../command.ts'
 import type { PlannedChange } from './change-plan.ts'
 import { plannedChange } from './change-plan.ts'
-import { comparable } from './hidden-values.ts'
-import { filesOf } from './workflow-files.ts'
 
 /** The author of what comes from files or from another environment. */
 function principalOf(environment: Environment): Principal {
@@ -61,24 +60,16 @@ export async function workflowChanges(
 const identifierOf = (workflow: Workflow): string => workflow.triggers[0]?.identifier ?? ''
 
 function changeOf(
-  { db, world }: Store,
+  store: Store,
   environment: Environment,
   { document, from }: Wanted,
   stored: Workflow | undefined,
   names: DocumentNames,
 ): PlannedChange | undefined {
-  const given = withKnownSteps(document as unknown as WorkflowChange & { name: string }, stored)
-  const newId = (): string => world.newId(world.now())
-  const definition = orExplained(from, () => newDefinition(given, newId, stored?.steps))
-  const identifier = String(document['workflowId'])
-  const active = given.active ?? stored?.active ?? false
-  const trigger = { type: 'event', identifier, variables: [] } as const
-  const after = documentOf({ ...(stored as Workflow), ...definition, active, triggers: [trigger] }, names)
-  const shown = comparable(stored === undefined ? [] : filesOf(documentOf(stored, names)), filesOf(after))
-  const call = { workflow: { ...given, active }, author: commandAuthor(), idempotency: undefined }
-  return plannedChange(`workflow ${identifier}`, shown.before, shown.after, async () => {
-    if (stored === undefined) await createBy(filesApi, db, world, principalOf(environment), call, () => definition)
-    else await changeBy(filesApi, db, world, principalOf(environment), { ...call, id: stored._id }, () => definition)
+  const call = { document, stored, names, author: commandAuthor() }
+  const plan = orExplained(from, () => workflowPlan(filesApi, store, principalOf(environment), call))
+  return plannedChange(`workflow ${plan.identifier}`, plan.before, plan.after, async () => {
+    await plan.apply()
   })
 }
 
@@ -93,26 +84,6 @@ function deletionOf(
     const call = { id: workflow._id, author: commandAuthor(), idempotency: undefined }
     await removeWorkflow(db, world, principalOf(environment), call)
   })
-}
-
-/** A step of a file that says no uuid is the stored one of the same name, or at the same place and of the same type. */
-function withKnownSteps(
-  given: WorkflowChange & { name: string },
-  stored: Workflow | undefined,
-): WorkflowChange & { name: string } {
-  const known = stored?.steps ?? []
-  const taken = new Set((given.steps ?? []).flatMap((step) => step.uuid ?? []))
-  const steps = (given.steps ?? []).map((step, place) => {
-    if (step.uuid !== undefined || step._id !== undefined) return step
-    const isSame = (index: number): boolean => known[index]?.template.type === step.template.type
-    const found =
-      known.find((one, index) => one.name !== undefined && one.name === step.name && isSame(index)) ??
-      (isSame(place) ? known[place] : undefined)
-    if (found === undefined || taken.has(found.uuid)) return step
-    taken.add(found.uuid)
-    return { ...step, uuid: found.uuid }
-  })
-  return { ...given, steps }
 }
 
 /** Errors in a workflow are reported with its file. */

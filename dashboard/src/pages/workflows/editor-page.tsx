@@ -6,20 +6,21 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
-import { Button, buttonClass, IconButton } from '../../ui/controls.tsx'
-import { Code, CopyText } from '../../ui/copy.tsx'
-import { ConfirmByTyping, Dialog } from '../../ui/dialog.tsx'
+import { Button, IconButton } from '../../ui/controls.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Answered, Notice, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { quoted, serviceUrl } from '../activity/curl.ts'
 import type { Draft } from './draft.ts'
 import { bodyOf, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
 import { Flow } from './flow.tsx'
 import { GeneralForm } from './general-form.tsx'
 import { Preview } from './preview.tsx'
+import { Promote } from './promote.tsx'
 import { StepForm } from './step-form.tsx'
+import { WorkflowAsText } from './workflow-as-text.tsx'
 
 type Workflow = Schemas['Workflow']
 
@@ -40,7 +41,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const [draft, setDraft] = useState<Draft>(kept?.draft ?? base)
   const [madeFrom, setMadeFrom] = useState(kept?.updatedAt ?? workflow.updatedAt ?? '')
   const [chosen, setChosen] = useState<string>(draft.steps[0]?.key ?? 'general')
-  const [panel, setPanel] = useState<'file' | 'delete'>()
+  const [panel, setPanel] = useState<'file' | 'promote' | 'delete'>()
   const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
   const isOvertaken = isChanged && madeFrom !== workflow.updatedAt
   useEffect(() => {
@@ -121,7 +122,9 @@ function Editor({ workflow }: { workflow: Workflow }) {
             label="More"
             button={<IconButton name="more" label="More" />}
             items={[
-              { text: 'View as API call', icon: 'code', onSelect: () => setPanel('file') },
+              { text: 'Versions', icon: 'history', onSelect: () => go(`/workflows/${workflow._id}/versions`) },
+              { text: 'Promote to another environment', icon: 'promote', onSelect: () => setPanel('promote') },
+              { text: 'View as file or API call', icon: 'code', onSelect: () => setPanel('file') },
               { text: 'Its activity', icon: 'activity', onSelect: () => go('/activity', { workflow: workflow._id }) },
               ...(mayChange
                 ? ([
@@ -174,19 +177,9 @@ function Editor({ workflow }: { workflow: Workflow }) {
         </div>
       </div>
       {panel === 'file' && (
-        <Dialog title="As API call" width="max-w-3xl" onClose={() => setPanel(undefined)}>
-          <Code
-            label="API call"
-            text={`curl -X PATCH ${serviceUrl}/v1/workflows/${workflow._id} \\\n  -H "Authorization: ApiKey $POSTHORN_KEY" \\\n  --json ${quoted(JSON.stringify(bodyOf(draft), undefined, 2))}`}
-          />
-          <p className="mt-3 text-ink-2">
-            As files: <code className="font-mono text-xs">npx posthorn workflows pull flows</code>
-          </p>
-          <EnvLink to="/activity" search={{ workflow: workflow._id }} className={buttonClass('plain', 'mt-3')}>
-            Its activity
-          </EnvLink>
-        </Dialog>
+        <WorkflowAsText workflow={workflow} draft={draft} isChanged={isChanged} onClose={() => setPanel(undefined)} />
       )}
+      {panel === 'promote' && <Promote workflow={workflow} onClose={() => setPanel(undefined)} />}
       {panel === 'delete' && (
         <ConfirmByTyping
           title="Delete the workflow"
