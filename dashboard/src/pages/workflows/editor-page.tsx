@@ -14,11 +14,12 @@ import { Menu } from '../../ui/menu.tsx'
 import { Answered, Notice, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Draft } from './draft.ts'
-import { bodyOf, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
+import { bodyOf, draftOf, earlierOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
 import { Flow } from './flow.tsx'
 import { GeneralForm } from './general-form.tsx'
 import { Preview } from './preview.tsx'
 import { Promote } from './promote.tsx'
+import { VariablesContext } from './step-fields.tsx'
 import { StepForm } from './step-form.tsx'
 import { WorkflowAsText } from './workflow-as-text.tsx'
 
@@ -78,6 +79,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
     if (chosen !== 'general') setChosen(base.steps[0]?.key ?? 'general')
     save.reset()
   }
+  const variables = workflow.triggers[0]?.variables.map(({ name }) => name) ?? []
   const step = draft.steps.find(({ key }) => key === chosen)
   const fields = save.error !== null && 'fields' in save.error ? (save.error.fields as Record<string, string>) : {}
   return (
@@ -156,22 +158,25 @@ function Editor({ workflow }: { workflow: Workflow }) {
           onChoose={setChosen}
           onChange={setDraft}
         />
-        <div className="card min-w-0">
-          {step === undefined ? (
-            <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
-          ) : (
-            <StepForm
-              key={step.key}
-              step={step}
-              place={draft.steps.indexOf(step)}
-              errors={fields}
-              mayChange={mayChange}
-              onChange={(next) =>
-                setDraft({ ...draft, steps: draft.steps.map((one) => (one.key === step.key ? next : one)) })
-              }
-            />
-          )}
-        </div>
+        <VariablesContext value={variables}>
+          <div className="card min-w-0">
+            {step === undefined ? (
+              <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
+            ) : (
+              <StepForm
+                key={step.key}
+                step={step}
+                place={draft.steps.indexOf(step)}
+                earlier={earlierOf(draft, step)}
+                errors={fields}
+                mayChange={mayChange}
+                onChange={(next) =>
+                  setDraft({ ...draft, steps: draft.steps.map((one) => (one.key === step.key ? next : one)) })
+                }
+              />
+            )}
+          </div>
+        </VariablesContext>
         <div className="min-w-0 max-xl:lg:col-span-2">
           <Preview workflowId={workflow._id} firstStepId={workflow.steps[0]?._id} draft={draft} chosen={step} />
         </div>

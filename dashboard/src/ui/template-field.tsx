@@ -1,0 +1,44 @@
+// A template: Liquid with highlighting and completion once its editor is loaded, a plain field until then.
+import type { ReactNode } from 'react'
+import { lazy, Suspense } from 'react'
+import { TextArea } from './controls.tsx'
+
+const TemplateEditor = lazy(() => import('./template-editor.tsx'))
+
+export interface TemplateFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onText: (text: string) => void
+  readonly hint?: ReactNode
+  readonly error?: string | undefined
+  /** One line for subjects and titles. */
+  readonly rows?: number
+  readonly variables?: readonly string[]
+  /** Said to those who hear the page, and not shown. */
+  readonly isLabelHidden?: boolean
+}
+
+export function TemplateField(props: TemplateFieldProps) {
+  const { label, hint, error, isLabelHidden = false } = props
+  const shown = error ?? hint
+  return (
+    <Suspense fallback={<TextArea {...props} rows={props.rows ?? 1} />}>
+      <div className="flex flex-col gap-1">
+        {!isLabelHidden && (
+          <span aria-hidden="true" className="text-sm font-medium text-ink">
+            {label}
+          </span>
+        )}
+        <TemplateEditor {...props} />
+        {shown !== undefined && (
+          <p
+            role={error === undefined ? undefined : 'alert'}
+            className={`text-xs ${error === undefined ? 'text-ink-3' : 'text-red'}`}
+          >
+            {shown}
+          </p>
+        )}
+      </div>
+    </Suspense>
+  )
+}
