@@ -209,6 +209,7 @@ const badValues: Record<string, readonly string[]> = {
   ],
   POSTHORN_OPERATOR_REACH: ['no', 'ON'],
   POSTHORN_REVEAL_SECRETS: ['no', 'OFF'],
+  POSTHORN_UNKNOWN_MEMBERS: ['ignore', 'REFUSE'],
   POSTHORN_TRUSTED_PROXIES: ['proxy', '10.0.0.0/33', '10.0.0.1/8/8', 'true'],
   POSTHORN_METRICS_KEY: ['short', 'with blanks in it, so it is no key'],
   POSTHORN_DOCS: ['no', 'ON'],

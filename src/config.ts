@@ -1,5 +1,7 @@
 // Every setting of Posthorn: its variable, default and meaning. docs/configuration.md is generated from this file.
 
+import type { CommandConfig } from './config/commands.ts'
+import { commandSettings } from './config/commands.ts'
 import type { DatabaseConfig } from './config/database.ts'
 import { databaseMistakes, databaseSettings } from './config/database.ts'
 import type { AllowEntry } from './config/outbound-allow.ts'
@@ -29,12 +31,11 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config extends DatabaseConfig, ProcessConfig, SecurityConfig, TraceConfig {
+export interface Config extends CommandConfig, DatabaseConfig, ProcessConfig, SecurityConfig, TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
   readonly baseUrl: string | undefined
-  readonly serviceUrl: string | undefined
   readonly dataDirectory: string
   readonly stateHome: string | undefined
   readonly apiKeys: readonly string[]
@@ -109,14 +110,7 @@ export const settings: Settings = {
     defaultValue: undefined,
     read: webAddress,
   },
-  serviceUrl: {
-    variable: 'POSTHORN_URL',
-    meaning:
-      'The URL of the running service for commands such as `posthorn tail`; they authenticate with POSTHORN_API_KEY. `--url` takes precedence.',
-    shownDefault: '`http://localhost:` and PORT',
-    defaultValue: undefined,
-    read: webAddress,
-  },
+  ...commandSettings,
   ...databaseSettings,
   dataDirectory: {
     variable: 'POSTHORN_DATA_DIR',

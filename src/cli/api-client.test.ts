@@ -76,7 +76,10 @@ test('a refusal is reported in the service’s own words, field by field', async
 
 test('a rejected key, an older service and a busy one are reported with what to do', async () => {
   answers(401, { message: 'API Key not found' })
-  assert.match((await refused()).message, /rejected the API key \(API Key not found\)\. POSTHORN_API_KEY or --key-file/)
+  assert.match(
+    (await refused()).message,
+    /rejected the API key \(API Key not found\)\. POSTHORN_API_KEY, --key-file or/,
+  )
   answers(404, { message: 'Cannot GET /x' })
   assert.match((await refused()).message, /does not know this endpoint/)
   answers(404, { message: 'Notification not found' })

@@ -1,8 +1,11 @@
 // Calls a running service over HTTP with an API key, for commands that also work from another machine.
 import { open } from 'node:fs/promises'
 import { apiKeys, webAddress } from '../config/values.ts'
+import type { Config } from '../config.ts'
 import type { Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
+import type { Profile } from './profiles.ts'
+import { readProfiles } from './profiles.ts'
 
 /** For any request of a command; waiting for something to happen takes longer and says so. */
 const callTimeoutMs = 30_000
@@ -31,7 +34,11 @@ export interface ApiClient {
   /** Without a slash at its end. */
   readonly url: string
   /** The response of the service; anything but a success is thrown as an ApiError. */
-  call<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, options?: CallOptions): Promise<ApiAnswer<Body>>
+  call<Body>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<Body>>
   /** The same as bytes, for what is no JSON. */
   bytes(path: string): Promise<Buffer>
 }
@@ -52,20 +59,73 @@ export class ApiError extends CommandFailed {
 
 export interface ServiceValues {
   readonly url?: string | undefined
+  readonly key?: string | undefined
   readonly 'key-file'?: string | undefined
+  readonly profile?: string | undefined
+  /** The environment that is meant: the key must open it. */
+  readonly environment?: string | undefined
 }
 
-export async function clientFor(terminal: Pick<Terminal, 'config'>, values: ServiceValues): Promise<ApiClient> {
-  const url = serviceUrl(terminal, values)
-  const key = await keyFor(terminal, values)
-  if (key !== undefined) return createClient(url, key)
+type Place = Pick<Terminal, 'config'>
+
+export async function clientFor(terminal: Place, values: ServiceValues): Promise<ApiClient> {
+  const { url, key } = await serviceFor(terminal, values)
+  if (key === undefined) throw noKey(url)
+  const client = createClient(url, key)
+  const { environment } = values
+  if (environment === undefined) return client
+  const { body: own } = await client.call<{ name: string }>('GET', '/v1/environments/me?secrets=false')
+  if (own.name === environment) return client
   throw new UsageError(
-    'No API key: set POSTHORN_API_KEY, or give a file that contains the key with --key-file. ' +
-      '`posthorn keys create` creates one.',
+    `The API key opens ${own.name}, not ${environment}: use \`--key-file\`, or \`posthorn login\` with a key of ${environment}.`,
   )
 }
 
-export function serviceUrl({ config }: Pick<Terminal, 'config'>, { url }: ServiceValues): string {
+const noKey = (url: string): UsageError =>
+  new UsageError(
+    `No API key for ${url}: use \`posthorn login\`, set POSTHORN_API_KEY, or give a file that contains the key with --key-file. ` +
+      '`posthorn keys create` creates one.',
+  )
+
+/** Where the service is, and the key for it; without a key only public endpoints can be called. */
+export async function serviceFor(
+  terminal: Place,
+  values: ServiceValues,
+): Promise<{ url: string; key: string | undefined }> {
+  const { config } = terminal
+  const url = serviceUrl(terminal, values)
+  const given = await givenKey(values)
+  if (given !== undefined) return { url, key: given }
+  const isUrlGiven = values.url !== undefined || config.serviceUrl !== undefined
+  const { profile, environment } = values
+  if (profile !== undefined) return profileNamed(config, profile, isUrlGiven ? url : undefined)
+  const ofSettings = keyOfSettings(config, environment)
+  if (ofSettings !== undefined) return { url, key: ofSettings }
+  // A key is for the URL it was stored with, and sent to no other.
+  const fitting = (await readProfiles(config)).filter((one) => !isUrlGiven || one.url === url)
+  const found = fitting.find((one) => environment === undefined || one.environment === environment)
+  if (found !== undefined) return found
+  return { url, key: config.apiKeys[0] }
+}
+
+/** The settings have keys for two environments. */
+function keyOfSettings(config: Config, environment = 'Development'): string | undefined {
+  if (environment === 'Development') return config.apiKeys[0]
+  return environment === 'Production' ? config.productionApiKeys[0] : undefined
+}
+
+async function profileNamed(config: Config, name: string, url: string | undefined): Promise<Profile> {
+  const all = await readProfiles(config)
+  const found = all.find((one) => one.name === name)
+  if (found === undefined) {
+    const known = all.length === 0 ? 'there are none' : `there are ${all.map((one) => one.name).join(', ')}`
+    throw new UsageError(`Unknown profile "${name}"; ${known}. \`posthorn login --profile ${name}\` makes it`)
+  }
+  if (url === undefined || url === found.url) return found
+  throw new UsageError(`The profile ${name} is for ${found.url}, not for ${url}`)
+}
+
+export function serviceUrl({ config }: Place, { url }: ServiceValues): string {
   const given = url === undefined ? (config.serviceUrl ?? `http://localhost:${config.port}`) : addressOf(url)
   const { username, password } = new URL(given)
   if (username === '' && password === '') return given
@@ -80,17 +140,24 @@ function addressOf(url: string): string {
   }
 }
 
-/** Undefined if there is none. Never an argument: every user of the machine could read it in the process list. */
-export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
-  const file = values['key-file']
-  if (file === undefined) return config.apiKeys[0]
+/** Undefined if the command line gives none. */
+async function givenKey(values: ServiceValues): Promise<string | undefined> {
+  const { key, 'key-file': file } = values
+  if (key !== undefined && file !== undefined)
+    throw new UsageError('The API key is given twice: use --key or --key-file')
+  if (key !== undefined) return keyIn('--key', key)
+  if (file === undefined) return undefined
   const text = await readStart(file).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`)
   })
+  return keyIn(`The key in ${file}`, text)
+}
+
+export function keyIn(source: string, text: string): string {
   try {
-    return apiKeys(text)[0]
+    return apiKeys(text)[0] ?? ''
   } catch (mistake) {
-    throw new UsageError(`The key in ${file} ${(mistake as Error).message}`)
+    throw new UsageError(`${source} ${(mistake as Error).message}`)
   }
 }
 
@@ -197,7 +264,7 @@ function refusalWords(url: string, status: number, headers: Headers, body: unkno
   const { message, errors } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const said = typeof message === 'string' ? message : `The service responded ${status}`
   if (status === 401) {
-    return `${url} rejected the API key (${said}). POSTHORN_API_KEY or --key-file must contain a key of this service; \`posthorn keys create\` creates one.`
+    return `${url} rejected the API key (${said}). POSTHORN_API_KEY, --key-file or \`posthorn login\` must give a key of this service; \`posthorn keys create\` creates one.`
   }
   if (status === 404 && said.startsWith('Cannot ')) {
     return `${url} does not know this endpoint (${said}): it is an older version of Posthorn, or a worker-only node.`

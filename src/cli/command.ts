@@ -28,10 +28,16 @@ export interface Terminal {
   readonly orders?: Orders | undefined
   /** Asks the person at the terminal; absent if there is none. */
   readonly ask?: (question: string) => Promise<string>
+  /** The same, for what must not be seen on the screen. */
+  readonly askSecret?: (question: string) => Promise<string>
 }
 
 export interface Command {
   readonly name: string
+  /** What it does, in a sentence or two. */
+  readonly about: string
+  /** Calls to copy, each with what it is for: `posthorn keys create   # a key that may do everything`. */
+  readonly examples: readonly string[]
   /** One line per usage. */
   readonly usage: readonly string[]
   /** Whether it also runs when the settings have mistakes; those are at their defaults then. */

@@ -1,6 +1,6 @@
 // posthorn doctor: checks the installation, and says what to do about each problem.
 import { silentLog } from '../world/log.ts'
-import { createClient, keyFor, serviceUrl } from './api-client.ts'
+import { createClient, serviceFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed } from './command.ts'
 import type { Check, Checked } from './doctor/diagnosis.ts'
@@ -25,6 +25,7 @@ import {
   readyCheck,
   retentionCheck,
   serviceCheck,
+  workflowsCheck,
 } from './doctor/doctor-service.ts'
 import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { wrapped } from './terminal/table.ts'
@@ -49,19 +50,21 @@ const checks: readonly Check<DoctorProbes>[] = [
   buriedCheck,
   failuresCheck,
   integrationsCheck,
+  workflowsCheck,
   retentionCheck,
 ]
 
 export const doctorCommand: Command = {
   name: 'doctor',
+  about: 'Checks the installation, the service and the environment of the key, and says what to do about each problem.',
+  examples: ['posthorn doctor', 'posthorn doctor --json --environment Production'],
   usage: [`doctor ${serviceUsage}`],
   runsWithMistakes: true,
   run: async (terminal, args) => {
     const { values, positionals } = readOptions(args, {})
     if (positionals.length > 0) throw wrongCall(doctorCommand)
     const over = new AbortController()
-    const url = serviceUrl(terminal, values)
-    const key = await keyFor(terminal, values)
+    const { url, key } = await serviceFor(terminal, values)
     const probes = askAll({
       terminal,
       url,

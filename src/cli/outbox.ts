@@ -21,6 +21,12 @@ const filterUsage =
 
 export const outboxCommand: Command = {
   name: 'outbox',
+  about: 'Shows what was captured instead of sent, waits for it, saves it, and clears it.',
+  examples: [
+    'posthorn outbox',
+    'posthorn outbox wait --transaction test-17 --timeout 1m',
+    'posthorn outbox eml MESSAGE-ID > mail.eml',
+  ],
   usage: [
     `outbox [list] ${filterUsage} [--limit 20] ${serviceUsage}`,
     `outbox show MESSAGE-ID ${serviceUsage}`,

@@ -1,27 +1,32 @@
 // The posthorn command.
 import { ordersIn } from '../main/cluster.ts'
 import { createLog } from '../world/pino-log.ts'
+import { usersCommand } from './access/users.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
-import { dashboardCommand } from './dashboard.ts'
+import { completionFor } from './completion.ts'
 import { doctorCommand } from './doctor.ts'
 import { environmentsCommand } from './environments.ts'
-import { keysCommand } from './keys.ts'
-import { migrateCommand } from './migrate.ts'
+import { dashboardCommand } from './local/dashboard.ts'
+import { keysCommand } from './local/keys.ts'
+import { migrateCommand } from './local/migrate.ts'
+import { organizationsCommand } from './local/organizations.ts'
+import { resealCommand } from './local/reseal.ts'
+import { retentionCommand } from './local/retention.ts'
+import { startCommand } from './local/start.ts'
+import { loginCommand, logoutCommand } from './login.ts'
 import { isOperatorError } from './operator-error.ts'
-import { organizationsCommand } from './organizations.ts'
 import { outboxCommand } from './outbox.ts'
 import { promoteCommand } from './promote.ts'
 import { redriveCommand } from './redrive.ts'
-import { resealCommand } from './reseal.ts'
-import { retentionCommand } from './retention.ts'
 import { signingCommand } from './signing.ts'
 import { simulateCommand } from './simulate.ts'
-import { startCommand } from './start.ts'
 import { tailCommand } from './tail.ts'
+import { serviceHelp } from './terminal/arguments.ts'
 import type { Host } from './terminal/host.ts'
 import { settingsOf, terminalOf } from './terminal/host.ts'
+import { wrapped } from './terminal/table.ts'
 import { visibleLines } from './terminal/visible-text.ts'
 import { whyCommand } from './why.ts'
 import { workflowsCommand } from './workflows.ts'
@@ -32,6 +37,7 @@ const commands: readonly Command[] = [
   dashboardCommand,
   environmentsCommand,
   organizationsCommand,
+  usersCommand,
   keysCommand,
   signingCommand,
   auditCommand,
@@ -45,6 +51,9 @@ const commands: readonly Command[] = [
   simulateCommand,
   outboxCommand,
   redriveCommand,
+  loginCommand,
+  logoutCommand,
+  completionFor(() => commands),
 ]
 
 export type { Host } from './terminal/host.ts'
@@ -65,7 +74,7 @@ export async function main(args: readonly string[], host: Host = process): Promi
     return
   }
   if (rest.some((argument) => argument === '--help' || argument === '-h')) {
-    host.stdout.write(usage([command]))
+    host.stdout.write(helpOf(command, host.stdout.isTTY === true ? host.stdout.columns : undefined))
     return
   }
   try {
@@ -88,7 +97,25 @@ export async function main(args: readonly string[], host: Host = process): Promi
   }
 }
 
-function usage(shown: readonly Command[] = commands): string {
-  const lines = shown.flatMap((command) => command.usage.map((line) => `  posthorn ${line}`))
-  return `Usage:\n${lines.join('\n')}\n\nSettings come from the environment: see docs/configuration.md\n`
+function usage(): string {
+  const lines = commands.flatMap(linesOf)
+  return `Usage:\n${lines.join('\n')}\n\n${serviceHelp}\n\n\`posthorn COMMAND --help\` says what a command does, with examples. Settings come from the environment: see docs/configuration.md\n`
+}
+
+const linesOf = (command: Command): string[] => command.usage.map((line) => `  posthorn ${line}`)
+
+function helpOf(command: Command, width = 100): string {
+  const lines = linesOf(command)
+  const isOfService = lines.some((line) => line.includes('[SERVICE]'))
+  return [
+    ...wrapped(command.about, width),
+    '',
+    'Usage:',
+    ...lines,
+    ...(isOfService ? ['', serviceHelp] : []),
+    '',
+    'Examples:',
+    ...command.examples.map((example) => `  ${example}`),
+    '',
+  ].join('\n')
 }

@@ -1,117 +1,123 @@
-// posthorn promote: takes workflows, layouts, feeds and topics' definitions from one environment to another. Never credentials.
-
-import type { Environment } from '../domain/environment.ts'
-import type { Topic } from '../domain/people/topic.ts'
-import type { Layout } from '../domain/workflows/layout.ts'
-import type { Store } from '../main/store.ts'
-import { upsertTopic } from '../manage/people/topics.ts'
-import { createFeed } from '../manage/workflows/feeds.ts'
-import { changeLayout, createLayout } from '../manage/workflows/layouts.ts'
-import { documentOf } from '../manage/workflows/workflow-document.ts'
-import { allFeeds, allLayouts, allTopics, allWorkflows, topicsMax } from '../read/workflows/documents.ts'
-import { commandAuthor } from './author.ts'
-import type { Command } from './command.ts'
+// posthorn promote: takes workflows and what they refer to from one environment to another, perhaps of another service. Never credentials.
+import type { ApiClient, ServiceValues } from './api-client.ts'
+import { clientFor } from './api-client.ts'
+import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
-import { parsed } from './terminal/arguments.ts'
-import { environmentNamed, withStore } from './with-store.ts'
+import { readProfiles } from './profiles.ts'
+import { readOptions, wrongCall } from './terminal/arguments.ts'
 import type { PlannedChange } from './workflows/change-plan.ts'
 import { applyPlan, plannedChange } from './workflows/change-plan.ts'
-import { namesIn, workflowChanges } from './workflows/workflow-changes.ts'
+import { exported, ownEnvironment, planned, printNotes } from './workflows/remote-configuration.ts'
+
+/** Beyond that topics are data, not definitions. */
+const topicsMax = 10_000
+const topicsPerPage = 100
 
 export const promoteCommand: Command = {
   name: 'promote',
-  usage: ['promote --from Development --to Production [--yes]'],
+  about:
+    'Takes active workflows with the layouts, feeds and translations they use from one environment to another, and ' +
+    'says what it does not take. Nothing is deleted, texts that only the target has stay, and credentials are never ' +
+    'copied. It needs a key of each environment (scopes read and workflows:write): POSTHORN_API_KEY and ' +
+    'POSTHORN_API_KEY_2, two logins, or two files. --from and --to may name profiles, also of different services.',
+  examples: [
+    'posthorn promote                                          # from Development to Production; shows the changes and asks',
+    'posthorn promote --workflow order-shipped --yes',
+    'posthorn promote --from staging --to live --topics        # two logins',
+  ],
+  usage: [
+    'promote [--from Development] [--to Production] [--workflow ID]... [--drafts] [--topics] [--yes] ' +
+      '[--url URL] [--from-key-file FILE] [--to-key-file FILE]',
+  ],
   run: async (terminal, args) => {
-    const { from, to, yes } = readArguments(args)
-    await withStore(terminal, async (store) => {
-      const [source, target] = [await environmentNamed(store, from), await environmentNamed(store, to)]
-      if (source.id === target.id) throw new UsageError('--from and --to must be different environments')
-      if (source.organizationId !== target.organizationId) {
-        throw new UsageError('--from and --to must be environments of one organization')
-      }
-      // Workflows last: they name layouts and feeds.
-      const changes = [
-        ...(await feedChanges(store, source, target)),
-        ...(await layoutChanges(store, source, target)),
-        ...(await topicChanges(store, source, target)),
-        ...(await promotedWorkflows(store, source, target)),
-      ]
-      await applyPlan(terminal, changes, { isConfirmed: yes })
+    const { values, positionals } = readOptions(args, {
+      from: { type: 'string', default: 'Development' },
+      to: { type: 'string', default: 'Production' },
+      'from-key-file': { type: 'string' },
+      'to-key-file': { type: 'string' },
+      workflow: { type: 'string', multiple: true },
+      drafts: { type: 'boolean', default: false },
+      topics: { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+    })
+    if (positionals.length > 0 || values.key !== undefined || values['key-file'] !== undefined) {
+      throw wrongCall(promoteCommand)
+    }
+    const { url } = values
+    const source = await sideNamed(terminal, values.from, { url, 'key-file': values['from-key-file'] })
+    const target = await sideNamed(terminal, values.to, { url, 'key-file': values['to-key-file'] })
+    if (source.id === target.id) throw new UsageError('--from and --to must be different environments')
+    const query = { workflows: values.workflow, drafts: String(values.drafts) }
+    const { notes, translations, ...parts } = await exported(source.client, query)
+    const merged = translations.map((translation) => ({ ...translation, merge: true }))
+    const plan = await planned(target.client, { ...parts, translations: merged })
+    const topics = values.topics ? await plannedTopics(source.client, target.client) : undefined
+    printNotes(terminal, [...notes.map(draftsHint), ...plan.notes])
+    await applyPlan(terminal, [...plan.changes, ...(topics?.changes ?? [])], {
+      isConfirmed: values.yes,
+      apply: async () => {
+        if (plan.changes.length > 0) await plan.apply()
+        await topics?.apply()
+      },
     })
   },
 }
 
-function readArguments(args: readonly string[]): { from: string; to: string; yes: boolean } {
-  const { values } = parsed({
-    args: [...args],
-    options: {
-      from: { type: 'string', default: 'Development' },
-      to: { type: 'string', default: 'Production' },
-      yes: { type: 'boolean', default: false },
-    },
-  })
-  return values
+const draftsHint = (note: string): string =>
+  note.replace('is not included.', 'is not promoted; --drafts takes it along.')
+
+interface Side {
+  readonly client: ApiClient
+  readonly id: string
 }
 
-async function promotedWorkflows(store: Store, source: Environment, target: Environment): Promise<PlannedChange[]> {
-  const names = await namesIn(store, source)
-  const wanted = (await allWorkflows(store.db, source)).map((workflow) => ({
-    document: documentOf(workflow, names),
-    from: `workflow ${workflow.triggers[0]?.identifier ?? ''}`,
-  }))
-  return workflowChanges(store, target, wanted, { deletes: false })
+/** A login of that name, else the environment. */
+async function sideNamed(terminal: Terminal, name: string, values: ServiceValues): Promise<Side> {
+  const isProfile = (await readProfiles(terminal.config)).some((profile) => profile.name === name)
+  const isKeyGiven = values['key-file'] !== undefined
+  const client = await clientFor(
+    terminal,
+    isProfile && !isKeyGiven ? { ...values, profile: name } : { ...values, environment: name },
+  )
+  return { client, id: (await ownEnvironment(client))._id }
 }
 
-async function layoutChanges(store: Store, source: Environment, target: Environment): Promise<PlannedChange[]> {
-  const { db, world } = store
-  const there = new Map((await allLayouts(db, target)).map((layout) => [layout.identifier, layout]))
-  return (await allLayouts(db, source)).flatMap((layout) => {
-    const stored = there.get(layout.identifier)
-    const { identifier, name, description, content, isDefault } = layout
-    const fields = { identifier, name, description, content, isDefault }
-    const call = { contentField: 'content', author: commandAuthor(), idempotency: undefined }
-    const apply = async (): Promise<void> => {
-      if (stored === undefined) await createLayout(db, world, target, { ...call, layout: fields })
-      else await changeLayout(db, world, target, { ...call, layoutId: stored._id, change: fields })
+interface TopicPage {
+  readonly data: readonly { readonly key: string; readonly name?: string }[]
+  readonly next: string | null
+}
+
+async function allTopics(client: ApiClient): Promise<Map<string, string>> {
+  const topics = new Map<string, string>()
+  let after: string | null | undefined
+  do {
+    const query = { limit: topicsPerPage, after: after ?? undefined }
+    const { body }: { body: TopicPage } = await client.call<TopicPage>('GET', '/v2/topics', { query })
+    for (const { key, name } of body.data) topics.set(key, name ?? '')
+    if (topics.size > topicsMax) {
+      throw new UsageError(`There are more than ${topicsMax} topics: so many are treated as data and are not promoted`)
     }
-    return plannedChange(`layout ${identifier}`, layoutText(stored), layoutText(layout), apply) ?? []
-  })
+    after = body.next
+  } while (after !== null)
+  return topics
 }
 
-function layoutText(layout: Layout | undefined): string {
-  if (layout === undefined) return ''
-  const { name, description, isDefault, content } = layout
-  return `name: ${name}\ndescription: ${description}\ndefault: ${isDefault}\n${content}`
-}
-
-async function feedChanges(store: Store, source: Environment, target: Environment): Promise<PlannedChange[]> {
-  const { db, world } = store
-  const there = new Set((await allFeeds(db, target)).map((feed) => feed.identifier))
-  return (await allFeeds(db, source))
-    .filter((feed) => !there.has(feed.identifier))
-    .flatMap(({ identifier, name }) => {
-      const apply = async (): Promise<void> => {
-        await createFeed(db, world, target, { identifier, name, author: commandAuthor(), idempotency: undefined })
+/** Their keys and names; who is in them belongs to the environment. */
+async function plannedTopics(
+  source: ApiClient,
+  target: ApiClient,
+): Promise<{ changes: PlannedChange[]; apply(): Promise<void> }> {
+  const there = await allTopics(target)
+  const textOf = (name: string | undefined): string => (name === undefined ? '' : `name: ${name}`)
+  const differing = [...(await allTopics(source))].filter(([key, name]) => there.get(key) !== name).sort()
+  return {
+    changes: differing.flatMap(
+      ([key, name]) => plannedChange(`topic ${key}`, textOf(there.get(key)), textOf(name)) ?? [],
+    ),
+    apply: async () => {
+      for (const [key, name] of differing) {
+        await target.call('POST', '/v2/topics', { body: name === '' ? { key } : { key, name } })
       }
-      return plannedChange(`feed ${identifier}`, '', `name: ${name}`, apply) ?? []
-    })
-}
-
-async function topicChanges(store: Store, source: Environment, target: Environment): Promise<PlannedChange[]> {
-  const { db, world } = store
-  const topics = await allTopics(db, source)
-  if (topics.length > topicsMax) {
-    throw new UsageError(`There are more than ${topicsMax} topics: so many are treated as data and are not promoted`)
+    },
   }
-  const there = new Map((await allTopics(db, target)).map((topic) => [topic.key, topic]))
-  return topics.flatMap((topic) => {
-    const { key, name } = topic
-    const apply = async (): Promise<void> => {
-      const given = name === undefined ? { key } : { key, name }
-      await upsertTopic(db, world, target, { topic: given, failIfExists: false, idempotency: undefined })
-    }
-    return plannedChange(`topic ${key}`, topicText(there.get(key)), topicText(topic), apply) ?? []
-  })
 }
-
-const topicText = (topic: Topic | undefined): string => (topic === undefined ? '' : `name: ${topic.name ?? ''}`)

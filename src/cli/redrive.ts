@@ -9,7 +9,14 @@ import { CommandFailed, UsageError } from './command.ts'
 import { countOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { DryRun, Redriven } from './terminal/redrive-lines.ts'
-import { dryRunLines, progressWords, redriveLines, redrivenLines, redrivesLines } from './terminal/redrive-lines.ts'
+import {
+  dryRunLines,
+  previewLines,
+  progressWords,
+  redriveLines,
+  redrivenLines,
+  redrivesLines,
+} from './terminal/redrive-lines.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { whyLines, whyOf } from './why.ts'
 
@@ -20,6 +27,12 @@ const listedMax = 100
 
 export const redriveCommand: Command = {
   name: 'redrive',
+  about: 'Sends again what failed, after showing what that is.',
+  examples: [
+    'posthorn redrive --workflow order-shipped --from 2h --dry-run',
+    'posthorn redrive notification NOTIFICATION-ID',
+    'posthorn redrive list',
+  ],
   usage: [
     `redrive notification NOTIFICATION-ID [--dry-run] [--yes] ${serviceUsage}`,
     `redrive event TRANSACTION-ID [--dry-run] [--yes] ${serviceUsage}`,
@@ -109,17 +122,18 @@ interface How {
 
 type OnOne = (terminal: Terminal, client: ApiClient, id: string, how: How) => Promise<void>
 
-/** The current state is the best preview there is. */
+/** A dry run says what would happen; before the question, what is the case. */
 const redriveNotification: OnOne = async (terminal, client, id, { isDryRun, isConfirmed, json }) => {
-  const why = await whyOf(client, id)
+  const path = `/v1/notifications/${encodeURIComponent(id)}/redrive`
   if (isDryRun) {
-    if (json) terminal.print(visibleJson(why))
-    else for (const line of whyLines(why, terminal)) terminal.print(line)
+    const { body } = await client.call<Redriven>('POST', path, { query: { dryRun: 'true' } })
+    if (json) return terminal.print(visibleJson(body))
+    for (const line of previewLines(body, terminal)) terminal.print(line)
     return
   }
+  const why = await whyOf(client, id)
   if (!isConfirmed && !json) for (const line of whyLines(why, terminal)) terminal.print(line)
   if (!(await confirmed(terminal, 'Resend its failed steps?', isConfirmed))) return nothingDone(terminal)
-  const path = `/v1/notifications/${encodeURIComponent(id)}/redrive`
   const { body } = await client.call<Redriven>('POST', path)
   if (json) return terminal.print(visibleJson(body))
   for (const line of redrivenLines(body, terminal)) terminal.print(line)

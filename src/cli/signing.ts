@@ -1,52 +1,52 @@
 // posthorn signing: shows and rotates what calls to customers' own services are signed with.
+import { overlapDays } from '../domain/operate/signing-keys.ts'
+import { clientFor } from './api-client.ts'
+import type { Command } from './command.ts'
+import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { visible, visibleJson } from './terminal/visible-text.ts'
 
-import type { Environment } from '../domain/environment.ts'
-import { callKeyOf, overlapDays, signsUntil } from '../domain/operate/signing-keys.ts'
-import type { Store } from '../main/store.ts'
-import { rotateSigning } from '../manage/operate/signing.ts'
-import { findSigningKeys } from '../store/operate/signing-versions.ts'
-import { commandAuthor } from './author.ts'
-import type { Command, Terminal } from './command.ts'
-import { UsageError } from './command.ts'
-import { parsed } from './terminal/arguments.ts'
-import { environmentNamed, withStore } from './with-store.ts'
+interface Own {
+  readonly name: string
+  readonly signingSecrets?: readonly {
+    readonly version: number
+    readonly createdAt: string
+    readonly signsUntil?: string
+  }[]
+}
 
 export const signingCommand: Command = {
   name: 'signing',
-  usage: ['signing rotate [--environment Development]', 'signing list [--environment Development]'],
+  about:
+    'Shows and rotates the secret that requests to your own services are signed with. Needs a key with the scope full.',
+  examples: ['posthorn signing list', 'posthorn signing rotate --environment Production'],
+  usage: [`signing rotate ${serviceUsage}`, `signing list ${serviceUsage}`],
   run: async (terminal, args) => {
-    const { values, positionals } = readArguments(args)
-    const [action] = positionals
-    if (action !== 'rotate' && action !== 'list') {
-      throw new UsageError(`Usage:\n${signingCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
+    const { values, positionals } = readOptions(args, {})
+    const [action, ...more] = positionals
+    if ((action !== 'rotate' && action !== 'list') || more.length > 0) throw wrongCall(signingCommand)
+    const { print } = terminal
+    const client = await clientFor(terminal, values)
+    if (action === 'rotate') {
+      const path = '/v1/environments/me/signing-secrets'
+      const { body } = await client.call<{ version: number; secret: string; environment: string }>('POST', path)
+      if (values.json) return print(visibleJson(body))
+      print(body.secret)
+      return print(
+        `Requests from ${visible(body.environment)} are now signed with it (version ${body.version}) according to Standard Webhooks, and for ${overlapDays} days with the previous secret as well. Links and addresses in e-mails that were already sent remain valid.`,
+      )
     }
-    await withStore(terminal, async (store) => {
-      const environment = await environmentNamed(store, values.environment)
-      await (action === 'rotate' ? rotate : list)(terminal, store, environment)
-    })
+    const { body } = await client.call<Own>('GET', '/v1/environments/me')
+    // Without the secrets: they are for programs that ask for them.
+    const versions = [...(body.signingSecrets ?? [])].reverse().map(({ version, createdAt, signsUntil }) => ({
+      version,
+      createdAt,
+      ...(signsUntil === undefined ? {} : { signsUntil }),
+    }))
+    if (values.json) return print(visibleJson(versions))
+    for (const { version, createdAt, signsUntil } of versions) {
+      const isOver = signsUntil !== undefined && Date.parse(signsUntil) <= Date.now()
+      const state = signsUntil === undefined ? 'signs' : `${isOver ? 'signed' : 'signs'} until ${signsUntil}`
+      print(`${version}  ${createdAt}  ${state}`)
+    }
   },
-}
-
-function readArguments(args: readonly string[]) {
-  const options = { environment: { type: 'string', default: 'Development' } } as const
-  return parsed({ args: [...args], allowPositionals: true, options })
-}
-
-async function rotate({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
-  const made = await rotateSigning(db, world, environment, commandAuthor())
-  print(callKeyOf(made).text)
-  print(
-    `Requests from ${environment.name} are now signed with it (version ${made.version}) according to Standard Webhooks, and for ${overlapDays} days with the previous secret as well. Links and addresses in e-mails that were already sent remain valid.`,
-  )
-}
-
-/** Without the secrets: full keys see them at /v1/environments/me. */
-async function list({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
-  const { versions = [] } = (await findSigningKeys(db, world.sealer, environment)) ?? {}
-  for (const [index, { version, createdAt }] of versions.entries()) {
-    const until = signsUntil(versions[index + 1])
-    const state =
-      until === undefined ? 'signs' : `${until > world.now() ? 'signs until' : 'signed until'} ${until.toISOString()}`
-    print(`${version}  ${createdAt.toISOString()}  ${state}`)
-  }
 }

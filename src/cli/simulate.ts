@@ -18,6 +18,11 @@ const previewLength = 160
 
 export const simulateCommand: Command = {
   name: 'simulate',
+  about: 'Shows what an event would do, for whom, when and why, without doing it.',
+  examples: [
+    'posthorn simulate order-shipped --to ada --payload \'{"order": {"id": 7}}\'',
+    'posthorn simulate --workflow-file flows/order-shipped.yaml --to ada --at 2026-12-24T20:00:00Z',
+  ],
   usage: [
     'simulate WORKFLOW [--to SUBSCRIBER]... [--to-topic KEY]... [--payload JSON | --payload-file FILE | -] ' +
       `[--at TIMESTAMP] [--workflow-file FILE] [--limit N] ${serviceUsage}`,
@@ -126,14 +131,23 @@ function recipientLines(
     step.type,
     step.outcome,
     step.beginsAt ?? '',
+    step.endsAt === step.beginsAt ? '' : (step.endsAt ?? ''),
     by(step),
-    step.sentence,
+    [...waitSentences(step), step.sentence].join(' '),
   ])
   return [
     visible(`${subscriberId}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`),
-    ...tableLines(['STEP', 'TYPE', 'OUTCOME', 'BEGINS', 'BY', 'WHY'], rows, { width, indent: '  ' }),
+    ...tableLines(['STEP', 'TYPE', 'OUTCOME', 'BEGINS', 'ENDS', 'BY', 'WHY'], rows, { width, indent: '  ' }),
     ...steps.flatMap((step) => step.messages.flatMap((message) => messageLine(message))),
   ]
+}
+
+/** Until when it waits, and why: a delay, a digest, quiet hours, do not disturb. */
+function waitSentences({ waits, reasons }: SimulatedStep): string[] {
+  return waits.map((until) => {
+    const why = reasons.find(({ sentence, data }) => sentence.includes(until) || data['untilDate'] === until)
+    return why?.sentence ?? `Waits until ${until}.`
+  })
 }
 
 const by = ({ messages }: SimulatedStep): string =>

@@ -18,6 +18,8 @@ const linesMax = 1_000_000
 
 export const tailCommand: Command = {
   name: 'tail',
+  about: 'Follows what happens to notifications, one line per step, until Ctrl-C.',
+  examples: ['posthorn tail', 'posthorn tail --workflow order-shipped --since 1h --limit 20'],
   usage: [`tail [--workflow ID] [--channel TYPE] [--subscriber ID] [--since 5m|TIMESTAMP] [--limit N] ${serviceUsage}`],
   run: async (terminal, args) => {
     const { values, positionals } = readOptions(args, {
@@ -32,7 +34,10 @@ export const tailCommand: Command = {
     const limit = countOf('--limit', values.limit, linesMax)
     timestampOf('--since', values.since, new Date())
     const client = await clientFor(terminal, values)
-    const { body: environment, headers } = await client.call<{ name: string }>('GET', '/v1/environments/me')
+    const { body: environment, headers } = await client.call<{ name: string }>(
+      'GET',
+      '/v1/environments/me?secrets=false',
+    )
     const query: Query = {
       channels: channel,
       subscriberIds: values.subscriber,

@@ -10,6 +10,11 @@ import { visible, visibleJson } from './terminal/visible-text.ts'
 
 export const whyCommand: Command = {
   name: 'why',
+  about: 'Explains in sentences what happened to a notification, or why a subscriber was not notified.',
+  examples: [
+    'posthorn why 019b7ca9-9316-7165-8eff-b3fe562c5055',
+    'posthorn why --subscriber ada --workflow order-shipped --at 5m',
+  ],
   usage: [
     `why NOTIFICATION-ID ${serviceUsage}`,
     `why --subscriber ID [--workflow ID] [--at TIMESTAMP|5m] ${serviceUsage}`,

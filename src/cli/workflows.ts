@@ -1,23 +1,22 @@
-// posthorn workflows: writes workflows to files and back, shows differences, and creates a new folder.
-
+// posthorn workflows: writes workflows and their texts to files and back, shows differences, and creates a new folder.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { slugOf } from '../domain/delivery/integration.ts'
-import type { Environment } from '../domain/environment.ts'
-import type { Store } from '../main/store.ts'
-import { comparable, holdsHidden } from '../manage/workflows/hidden-values.ts'
-import { documentOf } from '../manage/workflows/workflow-document.ts'
-import type { TextFile } from '../manage/workflows/workflow-texts.ts'
-import { filesOf } from '../manage/workflows/workflow-texts.ts'
-import { allWorkflows } from '../read/workflows/documents.ts'
+import { comparable, holdsHidden } from '../manage/workflows/text/hidden-values.ts'
+import type { TextFile } from '../manage/workflows/text/workflow-texts.ts'
+import { filesOf } from '../manage/workflows/text/workflow-texts.ts'
+import type { ApiClient } from './api-client.ts'
+import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
-import { UsageError } from './command.ts'
-import { parsed } from './terminal/arguments.ts'
-import { environmentNamed, withStore } from './with-store.ts'
+import { CommandFailed, UsageError } from './command.ts'
+import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { visible } from './terminal/visible-text.ts'
 import type { PlannedChange } from './workflows/change-plan.ts'
 import { applyPlan, plannedChange, printPlan } from './workflows/change-plan.ts'
 import { readIfThere, writeFiles } from './workflows/folder-files.ts'
-import { namesIn, workflowChanges } from './workflows/workflow-changes.ts'
+import type { Planned } from './workflows/remote-configuration.ts'
+import { exported, ownEnvironment, planned, printNotes } from './workflows/remote-configuration.ts'
+import { readTranslations, translationFile } from './workflows/translation-files.ts'
 import { readWorkflows, schemaFile } from './workflows/workflow-files.ts'
 
 const actions = ['push', 'pull', 'diff', 'new'] as const
@@ -25,85 +24,88 @@ type Action = (typeof actions)[number]
 
 export const workflowsCommand: Command = {
   name: 'workflows',
+  about:
+    'Workflows as files: one YAML or JSON file each, multi-line texts in files beside it, translations in the folder ' +
+    'translations. Members that no workflow has are refused. diff ends with 1 when something differs.',
+  examples: [
+    'posthorn workflows new flows --name "Order delivered"   # a folder with a workflow that works',
+    'posthorn workflows diff flows                           # what a push would change',
+    'posthorn workflows push flows --yes                     # without --yes it shows the changes and asks',
+    'posthorn workflows pull flows --environment Production',
+  ],
   usage: [
-    'workflows push DIR [--environment Development] [--delete] [--yes]',
-    'workflows pull DIR [--environment Development] [--yes]',
-    'workflows diff DIR [--environment Development] [--delete]',
+    `workflows push DIR [--delete] [--yes] ${serviceUsage}`,
+    `workflows pull DIR [--yes] ${serviceUsage}`,
+    `workflows diff DIR [--delete] ${serviceUsage}`,
     'workflows new DIR [--name "Order shipped"]',
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readArguments(args)
-    const [action, folder, ...more] = positionals
-    if (!actions.includes(action as Action) || folder === undefined || more.length > 0) {
-      throw new UsageError(`Usage:\n${workflowsCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
-    }
-    if (action === 'new') await begin(terminal, folder, values.name ?? 'Order shipped')
-    else await withStore(terminal, (store) => compare(terminal, store, action as Action, folder, values))
-  },
-}
-
-interface Values {
-  readonly environment: string
-  readonly name?: string
-  readonly delete: boolean
-  readonly yes: boolean
-}
-
-function readArguments(args: readonly string[]): { values: Values; positionals: string[] } {
-  return parsed({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      environment: { type: 'string', default: 'Development' },
+    const { values, positionals } = readOptions(args, {
       name: { type: 'string' },
       delete: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
-    },
-  }) as { values: Values; positionals: string[] }
+    })
+    const [action, folder, ...more] = positionals
+    if (!actions.includes(action as Action) || folder === undefined || more.length > 0)
+      throw wrongCall(workflowsCommand)
+    if (action === 'new') return begin(terminal, folder, values.name ?? 'Order shipped')
+    if (action === 'pull') return pull(terminal, await clientFor(terminal, values), folder, values.yes)
+    // Mistakes in the files first: they need no service to be found.
+    const given = await readFolder(folder)
+    const client = await clientFor(terminal, values)
+    const plan = await planned(client, { ...given.parts, deleteWorkflows: values.delete }, given.files)
+    if (action === 'diff') return diff(terminal, client, folder, plan)
+    printNotes(terminal, plan.notes)
+    await applyPlan(terminal, plan.changes, { isConfirmed: values.yes, apply: plan.apply })
+  },
 }
 
-async function compare(
-  terminal: Terminal,
-  store: Store,
-  action: Action,
-  folder: string,
-  values: Values,
-): Promise<void> {
-  const environment = await environmentNamed(store, values.environment)
-  if (action === 'pull') return pull(terminal, store, environment, folder, values)
-  const wanted = (await readWorkflows(folder)).map(({ document, path }) => ({ document, from: path }))
-  const changes = await workflowChanges(store, environment, wanted, { deletes: values.delete })
-  if (action === 'diff') printPlan(terminal, changes)
-  else await applyPlan(terminal, changes, { isConfirmed: values.yes })
-}
-
-async function pull(
-  terminal: Terminal,
-  store: Store,
-  environment: Environment,
-  folder: string,
-  values: Values,
-): Promise<void> {
-  const names = await namesIn(store, environment)
-  const changes: PlannedChange[] = []
-  const withHidden: string[] = []
-  for (const workflow of await allWorkflows(store.db, environment)) {
-    const files = filesOf(documentOf(workflow, names))
-    const path = join(folder, files[0]?.path ?? '')
-    const shown = comparable(await readIfThere(folder, files), files)
-    const write = (): Promise<void> => writeFiles(folder, [...files, schemaFile()])
-    const change = plannedChange(path, shown.before, shown.after, write)
-    if (change === undefined) continue
-    changes.push(change)
-    if (holdsHidden(files)) withHidden.push(path)
+async function readFolder(folder: string) {
+  const [workflows, translations] = [await readWorkflows(folder), await readTranslations(folder)]
+  return {
+    parts: { workflows: workflows.map(({ document }) => document), translations },
+    files: new Map(workflows.map(({ document, path }) => [String(document['workflowId']), path])),
   }
-  const isWritten = await applyPlan(terminal, changes, { isConfirmed: values.yes })
+}
+
+async function diff(terminal: Terminal, client: ApiClient, folder: string, plan: Planned): Promise<void> {
+  printNotes(terminal, plan.notes)
+  printPlan(terminal, plan.changes)
+  if (plan.changes.length === 0) return
+  const { name } = await ownEnvironment(client)
+  throw new CommandFailed(`${folder} differs from ${name} at ${client.url}.`)
+}
+
+async function pull(terminal: Terminal, client: ApiClient, folder: string, isConfirmed: boolean): Promise<void> {
+  const configuration = await exported(client)
+  const changes: PlannedChange[] = []
+  const written: TextFile[] = []
+  const withHidden: string[] = []
+  const add = async (files: readonly TextFile[], isDocument: boolean): Promise<void> => {
+    const path = join(folder, files[0]?.path ?? '')
+    const stored = await readIfThere(folder, files)
+    const shown = isDocument
+      ? comparable(stored, files)
+      : { before: stored[0]?.text ?? '', after: files[0]?.text ?? '' }
+    const change = plannedChange(path, shown.before, shown.after)
+    if (change === undefined) return
+    changes.push(change)
+    written.push(...files)
+    if (isDocument && holdsHidden(files)) withHidden.push(path)
+  }
+  for (const document of configuration.workflows) await add(filesOf(document), true)
+  for (const translation of configuration.translations) await add([translationFile(translation)], false)
+  const apply = (): Promise<void> => writeFiles(folder, [...written, schemaFile()])
+  const isWritten = await applyPlan(terminal, changes, { isConfirmed, apply })
   if (!isWritten || withHidden.length === 0) return
   terminal.print('')
+  const isRedacted = written.some(({ text }) => text.includes('[redacted]'))
   terminal.print(
-    'These files contain header values or query strings of custom steps, which may be secrets. Treat them as such:',
+    isRedacted
+      ? 'The API key may not see header values and query strings of custom steps: they are [redacted] in these files. A push needs the values; a key with the scope full sees them:'
+      : 'These files contain header values or query strings of custom steps, which may be secrets. Treat them as such:',
   )
-  for (const path of withHidden) terminal.print(`  ${path}`)
+  for (const path of withHidden) terminal.print(`  ${visible(path)}`)
 }
 
 /** A folder with one workflow that works, and the schema that editors check the files by. */

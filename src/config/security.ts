@@ -5,6 +5,7 @@ import { apiKey, list, oneOf } from './values.ts'
 export interface SecurityConfig {
   readonly operatorReach: 'on' | 'off'
   readonly revealSecrets: 'on' | 'off'
+  readonly unknownMembers: 'warn' | 'refuse'
   readonly trustedProxies: readonly string[]
   readonly metricsKey: string | undefined
   readonly docs: 'on' | 'off'
@@ -27,6 +28,14 @@ export const securitySettings = {
     shownDefault: 'on',
     defaultValue: 'on' as const,
     read: oneOf('on', 'off'),
+  },
+  unknownMembers: {
+    variable: 'POSTHORN_UNKNOWN_MEMBERS',
+    meaning:
+      'What happens to a request whose body has fields that are not known: `warn` ignores them and names them in the header `Posthorn-Warnings`, `refuse` answers with 422.',
+    shownDefault: 'warn',
+    defaultValue: 'warn' as const,
+    read: oneOf('warn', 'refuse'),
   },
   trustedProxies: {
     variable: 'POSTHORN_TRUSTED_PROXIES',

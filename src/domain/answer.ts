@@ -5,8 +5,16 @@ export interface Answer<Body> {
   readonly body: Body
   /** Headers beyond those of every response, such as the name of a file. */
   readonly headers?: Readonly<Record<string, string>>
+  /** What the caller should know beside the answer: sent as a header. */
+  readonly warnings?: readonly Warning[]
   /** True when the answer was stored by an earlier call with the same idempotency key. */
   readonly replayed?: boolean
+}
+
+/** A code that programs can rely on, and what it is about, in texts. */
+export interface Warning {
+  readonly code: 'unknown-member' | 'unknown-parameter' | 'name-taken'
+  readonly [about: string]: string
 }
 
 export interface Idempotency {

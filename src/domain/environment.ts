@@ -24,11 +24,23 @@ export type Scope = (typeof scopes)[number]
 
 export interface Principal {
   readonly environment: Environment
+  /** The id of the API key; of a user `user:` and theirs. */
   readonly keyId: string
   readonly keyName: string
   readonly scopes: readonly Scope[]
   /** Tokens a second of this key alone; left out where only the environment limits it. */
   readonly ratePerSecond?: number
+  /** Left out where an API key or the operator's link speaks. */
+  readonly user?: SignedInUser
+  /** Set for sessions of sign-in links, which only whoever runs the service can make. */
+  readonly isOperator?: true
+}
+
+export interface SignedInUser {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly role: 'owner' | 'editor' | 'viewer'
 }
 
 /** `read` opens the outbox as well. */

@@ -27,3 +27,24 @@ export function editDistance(from: string, to: string): number {
   }
   return row[target.length] ?? 0
 }
+
+/** A word with more letters to change than this, or than a third of its own, is another word. */
+const slipsMin = 2
+/** A word that begins with the other is near from so many letters on: `mon` of `monday`, `desc` of `description`. */
+const beginningMin = 3
+
+/** The nearest word, if it is near enough to be meant. */
+export function nearMiss(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > comparedLengthMax) return undefined
+  const given = word.toLowerCase()
+  const begun = given.length < beginningMin ? [] : candidates.filter((one) => one.toLowerCase().startsWith(given))
+  if (begun.length > 0) return begun[0]
+  const slipsMax = Math.max(slipsMin, Math.floor(word.length / 3))
+  const found = nearest(
+    word,
+    candidates.filter(({ length }) => Math.abs(length - word.length) <= slipsMax && length > 1),
+  )
+  if (found === undefined) return undefined
+  const distance = editDistance(given, found.toLowerCase())
+  return distance <= slipsMax && distance < found.length ? found : undefined
+}

@@ -9,12 +9,14 @@ import { isLocalCall } from './access/local-call.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
 import type { InboxRoute, InboxService } from './inbox-route.ts'
 import { schemaOf } from './install-route.ts'
+import { lookForUnknown } from './unknown.ts'
+import { warningsHeader } from './warnings.ts'
 
 /**
  * Pages of every origin: an inbox is protected by the token, and there are no cookies. A day, for browsers that cache
  * preflight responses that long.
  */
-export const anyOrigin = { origin: '*', maxAge: 86_400 }
+export const anyOrigin = { origin: '*', maxAge: 86_400, exposedHeaders: [warningsHeader] }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,6 +43,7 @@ function installInboxRoute(
   service: InboxService,
   limitReader: ReaderLimit,
 ): void {
+  const look = lookForUnknown(route, service.unknownMembers)
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -53,8 +56,9 @@ function installInboxRoute(
       request.reader = reader
     },
     // Public clients say that they send JSON and send nothing.
-    preValidation: async (request) => {
+    preValidation: (request, reply, done) => {
       if (route.body !== undefined) request.body ??= {}
+      look.call(app, request, reply, done)
     },
     handler: async (request, reply) => {
       const { params, query, body, ip: address } = request

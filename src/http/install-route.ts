@@ -15,7 +15,9 @@ import { mediumBodyBytes, smallBodyBytes, tokensOfBytes } from './request/body-b
 import { isLargeBody } from './request/body-parser.ts'
 import { announcedBytes, BodyShare } from './request/read-body.ts'
 import type { Documented, Route, Service } from './route.ts'
+import { lookForUnknown } from './unknown.ts'
 import { inVendorWords } from './vendor.ts'
+import { warn } from './warnings.ts'
 
 export interface RouteContext extends Service {
   readonly authenticate: Authenticate
@@ -53,8 +55,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const session = authorization === undefined ? await context.dashboard.principalOf(request) : undefined
       const principal = session ?? (await context.authenticate(authorization, request.ip))
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
-      if (!mayUse(principal, route.scope))
-        throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)
+      if (!mayUse(principal, route.scope)) throw notAllowed(principal, route)
       const { environment } = principal
       const bytes = announcedBytes(request)
       // One that is too large is refused unread.
@@ -67,10 +68,12 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
         request.bodyShare = new BodyShare({ budget: context.bodyBudget, owner: environment.id, charge }, reply)
       }
     },
+    preValidation: lookForUnknown(route, context.unknownMembers),
     handler: async (request, reply) => {
       const { bodyShare: share } = request
       const handle = () => answerTo(request, reply, route, context)
       return send(
+        request,
         reply,
         await (share === undefined ? handle() : share.during(handle)),
         route.produces === undefined ? context.vendor : 'platform',
@@ -78,6 +81,13 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     },
   })
 }
+
+const notAllowed = ({ user }: Principal, { scope }: Route) =>
+  forbidden(
+    user === undefined
+      ? `This API key is not allowed to do this: it needs the scope "${scope}"`
+      : `Your role, ${user.role}, does not allow this: it needs the scope "${scope}"`,
+  )
 
 async function answerTo(
   request: FastifyRequest,
@@ -99,6 +109,7 @@ async function answerTo(
     params: request.params,
     query: request.query,
     body,
+    unknownMembers: request.unknownMembers ?? [],
     idempotency,
     untilGone: () => untilGone(reply, context.closing),
     traceparent: request.span?.traceparent,
@@ -162,7 +173,13 @@ export function schemaOf(route: Documented): object {
   }
 }
 
-function send(reply: FastifyReply, answer: Answer<unknown>, vendor: 'platform' | 'novu'): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer<unknown>,
+  vendor: 'platform' | 'novu',
+): FastifyReply {
+  if (answer.warnings !== undefined) warn(request, reply, answer.warnings)
   if (answer.replayed === true) reply.header('idempotency-replay', 'true')
   if (answer.headers !== undefined) reply.headers(answer.headers)
   reply.code(answer.status)

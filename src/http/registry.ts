@@ -20,14 +20,17 @@ import { providerRoutes } from './routes/integrations/providers.ts'
 import { messageRoutes } from './routes/messages/messages.ts'
 import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
+import { subscriberInboxRoutes } from './routes/messages/subscriber-inbox.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
 import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
+import { dashboardPasswordRoutes } from './routes/operate/dashboard-passwords.ts'
 import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
+import { userRoutes } from './routes/operate/users.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
 import { erasureRoutes } from './routes/people/erasures.ts'
 import { subscriberChannelRoutes } from './routes/people/subscriber-channels.ts'
@@ -44,11 +47,13 @@ import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
 import { webhookDeliveryRoutes } from './routes/webhooks/webhook-deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhooks/webhook-endpoints.ts'
+import { configurationRoutes } from './routes/workflows/configuration.ts'
 import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
 import { layoutV2Routes } from './routes/workflows/layouts-v2.ts'
 import { notificationGroupRoutes } from './routes/workflows/notification-groups.ts'
 import { translationRoutes } from './routes/workflows/translations.ts'
+import { translationV2Routes } from './routes/workflows/translations-v2.ts'
 import { workflowOverrideRoutes } from './routes/workflows/workflow-overrides.ts'
 import { workflowTestRoutes } from './routes/workflows/workflow-test.ts'
 import { workflowVersionRoutes } from './routes/workflows/workflow-versions.ts'
@@ -64,6 +69,7 @@ export const routes: readonly Route[] = [
   ...workflowVersionRoutes,
   ...workflowV2Routes,
   ...workflowTestRoutes,
+  ...configurationRoutes,
   ...notificationGroupRoutes,
   ...subscriberRoutes,
   ...subscriberChannelRoutes,
@@ -75,6 +81,7 @@ export const routes: readonly Route[] = [
   ...topicRoutes,
   ...topicSubscriptionRoutes,
   ...subscriberFeedRoutes,
+  ...subscriberInboxRoutes,
   ...subscriberNotificationRoutes,
   ...feedRoutes,
   ...messageRoutes,
@@ -86,6 +93,7 @@ export const routes: readonly Route[] = [
   ...layoutRoutes,
   ...layoutV2Routes,
   ...translationRoutes,
+  ...translationV2Routes,
   ...outboxRoutes,
   ...recoveryRoutes,
   ...redriveRoutes,
@@ -100,6 +108,7 @@ export const routes: readonly Route[] = [
   ...environmentRoutes,
   ...environmentLifeRoutes,
   ...apiKeyRoutes,
+  ...userRoutes,
   ...retentionRoutes,
   ...auditRoutes,
   ...auditStreamRoutes,
@@ -115,4 +124,9 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxEventRoutes,
 ]
 
-export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes, ...dashboardSessionRoutes]
+export const documentedRoutes: readonly Documented[] = [
+  ...routes,
+  ...inboxRoutes,
+  ...dashboardSessionRoutes,
+  ...dashboardPasswordRoutes,
+]

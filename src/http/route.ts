@@ -6,6 +6,7 @@ import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Principal, Scope } from '../domain/environment.ts'
 import type { Author } from '../domain/operate/audit.ts'
 import type { RetentionDays } from '../domain/operate/retention.ts'
+import type { UnknownMember } from '../domain/unknown-members.ts'
 import type { SubscriberCreations } from '../manage/people/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { PinnedVersions } from '../read/activity/pinned-versions.ts'
@@ -37,6 +38,8 @@ export interface Service {
   readonly versions: PinnedVersions
   /** Whom the secrets of integrations are shown. */
   readonly secretReaders: SecretReaders
+  /** What happens to a body with members that are not known. */
+  readonly unknownMembers: 'warn' | 'refuse'
 }
 
 /** What the caller sent. A part without a schema is `undefined`: it was not validated, so it must not be read. */
@@ -47,6 +50,8 @@ export interface Call<Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** Members of the body that are not known, and were reported to the caller. */
+  readonly unknownMembers: readonly UnknownMember[]
   /** Set on POST, PUT, PATCH and DELETE with an idempotency-key. */
   readonly idempotency: Idempotency | undefined
   /** Aborted when the client is gone or the server is closing. Used by the few requests that wait. */
@@ -79,6 +84,11 @@ export interface Documented {
    * `body`.
    */
   readonly shownBody?: TSchema
+  /**
+   * What the members of the body are held to, if it knows more of them than the document shows. Read when the first
+   * body arrives: providers may join until then.
+   */
+  memberSchema?(): TSchema
   /** The schema of each success status; null for an empty body. */
   readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
   /**

@@ -8,6 +8,7 @@ import { settings } from '../config.ts'
 import type { PoolsUsage } from '../db/pools.ts'
 import type { Db } from '../db/sql.ts'
 import type { Credentials } from '../domain/delivery/integration.ts'
+import type { PasswordCost } from '../domain/operate/password.ts'
 import type { RetentionDays } from '../domain/operate/retention.ts'
 import { Problem } from '../domain/problem.ts'
 import { createInboxTokens } from '../manage/messages/inbox-tokens.ts'
@@ -50,6 +51,7 @@ import { parseQuery } from './request/query-parser.ts'
 import { serializerCompiler, validatorCompiler } from './request/validator.ts'
 import { installInboundWebhooks } from './routes/integrations/inbound-webhooks.ts'
 import { installUnsubscribe } from './routes/people/unsubscribe.ts'
+import { installWarnings, warningsHeader } from './warnings.ts'
 
 export interface ServerOptions {
   readonly rateLimits: RateLimits | 'off'
@@ -60,6 +62,8 @@ export interface ServerOptions {
   readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
+  /** What happens to a body with members that are not known; `warn` where it is left out. */
+  readonly unknownMembers?: 'warn' | 'refuse'
   /** Proxies that are trusted for the client address of a request. */
   readonly trustedProxies?: readonly string[]
   /** Closes the metrics to all others. */
@@ -68,6 +72,8 @@ export interface ServerOptions {
   readonly docs?: 'on' | 'off'
   /** The folder of the built dashboard; left out, there is none. */
   readonly dashboardFolder?: string | undefined
+  /** What a password is hashed at; a test need not pay for the usual cost. */
+  readonly passwordCost?: PasswordCost
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */
@@ -106,6 +112,7 @@ const corsOptions = {
     'retry-after',
     'idempotency-key',
     'idempotency-replay',
+    warningsHeader,
     'ratelimit-limit',
     'ratelimit-remaining',
     'ratelimit-reset',
@@ -132,6 +139,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   answerBrokenRequests(world, app)
   installBodyParser(app)
   installDiscard(app)
+  installWarnings(app)
   await app.register(cors, { ...corsOptions, origin: allowedOrigins(options.corsOrigins) })
   // Before the body is read: no client needs to send one to a path that does not exist.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
@@ -147,14 +155,15 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
-  const { queue, vendor } = options
+  const { queue, vendor, unknownMembers = 'warn' } = options
   const closing = closingOf(app)
   const outboxWaits = createOutboxWaits(db, world)
   const { retentionDays = settings.retentionDays.defaultValue, operatorMail, linkBase } = options
   const simulator = createSimulator({ db, world, operatorMail, linkBase })
   const versions = createPinnedVersions()
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
-  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
+  const known = { retentionDays, simulator, versions, unknownMembers }
+  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, ...known }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
   const context = {
     ...shared,

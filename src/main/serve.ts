@@ -61,6 +61,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       corsOrigins: config.corsOrigins,
       inboxDemo: config.inboxDemo,
       revealSecrets: config.revealSecrets,
+      unknownMembers: config.unknownMembers,
       trustedProxies: config.trustedProxies,
       metricsKey: config.metricsKey,
       docs: config.docs,

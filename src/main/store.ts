@@ -5,7 +5,7 @@ import type { Wait } from '../db/await-database.ts'
 import { awaitDatabase, UnusableDatabase } from '../db/await-database.ts'
 import type { Connection, Database } from '../db/connect.ts'
 import { connect } from '../db/connect.ts'
-import { joinEmbeddedPostgres } from '../db/embedded/embedded-join.ts'
+import { hasCluster, joinEmbeddedPostgres } from '../db/embedded/embedded-join.ts'
 import { startEmbeddedPostgres } from '../db/embedded/embedded-postgres.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from '../db/migrate.ts'
 import type { Pools } from '../db/pools.ts'
@@ -13,7 +13,7 @@ import { openOnePool, openPools } from '../db/pools.ts'
 import { isSameDatabase } from '../db/same-database.ts'
 import { createSealer } from '../domain/operate/sealed.ts'
 import { StartError } from '../manage/operate/first-start.ts'
-import { findSealForm, isInstalled } from '../store/operate/installation.ts'
+import { findSealForm, isInstalled, isMigrated } from '../store/operate/installation.ts'
 import { makeKeyFile, readKeyFile } from '../world/key-file.ts'
 import type { Log } from '../world/log.ts'
 import { createOtlpExport, stopWithinMs } from '../world/otlp-export.ts'
@@ -47,6 +47,8 @@ export interface OpenOptions {
    * connection: one process of several, whose parent holds the database.
    */
   readonly embedded: 'hold' | 'join' | Connection
+  /** A database without an installation is not touched: for commands that must not create one. */
+  readonly mustExist?: true
   /** Ends the wait for a database that does not answer. */
   readonly signal?: AbortSignal | undefined
 }
@@ -73,8 +75,10 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     pools = connectPools(connection, config, log, options.embedded !== 'join' && config.role !== 'api')
     const { db } = pools
     const name = databaseName(connection)
+    const mustExist = options.mustExist === true
     const wait = { waitMs: config.databaseWaitMs, log, signal: options.signal }
     await awaitDatabase(db, { name, ...wait })
+    if (mustExist && !(await isMigrated(db))) throw new StartError(`${notHere(`The database ${name}`)}`)
     const direct = await directWay(connection, config, db, wait)
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
     sealer.sealIn(await findSealForm(db))
@@ -87,6 +91,10 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
   }
 }
 
+const notHere = (what: string): string =>
+  `${what} contains no Posthorn installation, and this command creates none. ` +
+  'Set POSTHORN_DATA_DIR or DATABASE_URL to those of the service, or create an installation with `posthorn start` or `posthorn migrate`.'
+
 function tracerOf(config: Config, log: Log): Tracer | undefined {
   const { tracesEndpoint, tracesHeaders, tracesServiceName, tracesSampler, tracesRatio } = config
   if (tracesEndpoint === undefined) return undefined
@@ -98,7 +106,7 @@ async function openServer(
   config: Config,
   dataDirectory: string,
   log: Log,
-  { embedded }: OpenOptions,
+  { embedded, mustExist }: OpenOptions,
 ): Promise<{ connection: Connection; stop(): Promise<void> }> {
   const nothing = async (): Promise<void> => {}
   if (typeof embedded === 'object') return { connection: embedded, stop: nothing }
@@ -106,6 +114,8 @@ async function openServer(
   const place = { dataDirectory, stateHome: config.stateHome }
   const joined = embedded === 'join' ? await joinEmbeddedPostgres(place) : undefined
   if (joined !== undefined) return { connection: joined, stop: nothing }
+  if (mustExist === true && !(await hasCluster(place)))
+    throw new StartError(notHere(`The data directory ${dataDirectory}`))
   return startEmbeddedPostgres({ ...place, log })
 }
 

@@ -3,7 +3,7 @@
 import type { Liquid } from 'liquidjs'
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Translations } from '../domain/workflows/translation.ts'
-import { translations } from '../domain/workflows/translation.ts'
+import { ownTexts, textsOwner, translations } from '../domain/workflows/translation.ts'
 import type { Mode } from './engine.ts'
 import { register } from './engine.ts'
 import type { FilterHandler, FilterThis } from './filters.ts'
@@ -43,10 +43,19 @@ export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile):
   register(engine, 't', translate)
 }
 
+/** The workflow's or the layout's own text, else one for all. */
 function textOf(filter: FilterThis, key: string): string | undefined {
-  const scope = filter.context.environments as { [translations]?: Translations }
+  const scope = filter.context.environments as {
+    [translations]?: Translations
+    [textsOwner]?: string
+    workflow?: { identifier: string }
+  }
+  const texts = scope[translations]
+  if (texts === undefined) return undefined
   const subscriber: unknown = memberOf(scope, 'subscriber', budgetOf(filter))
-  return scope[translations]?.text(key, memberOf(subscriber, 'locale', budgetOf(filter)))
+  const locale = memberOf(subscriber, 'locale', budgetOf(filter))
+  const owner = scope[textsOwner] ?? (scope.workflow && ownTexts('workflow', scope.workflow.identifier))
+  return (owner === undefined ? undefined : texts.text(`${owner}.${key}`, locale)) ?? texts.text(key, locale)
 }
 
 /** LiquidJS passes `name: value` as a pair. */

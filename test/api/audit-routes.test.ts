@@ -8,6 +8,7 @@ import { added } from '../support/audit-scene.ts'
 import { sendingScenarios } from '../support/audit-sending-scenarios.ts'
 import { tenantScenarios } from '../support/audit-tenant-scenarios.ts'
 import type { Scenarios } from '../support/audit-things.ts'
+import { translationScenarios } from '../support/audit-translation-scenarios.ts'
 import { workflowScenarios } from '../support/audit-workflow-scenarios.ts'
 
 let app: TestApp
@@ -38,16 +39,28 @@ const dataRoutes: Readonly<Record<string, string>> = {
   unarchiveNotification: 'a mark of a subscriber',
   snoozeNotification: 'a mark of a subscriber',
   unsnoozeNotification: 'a mark of a subscriber',
+  readSubscriberNotifications: 'marks of a subscriber',
+  archiveSubscriberNotifications: 'marks of a subscriber',
+  archiveReadSubscriberNotifications: 'marks of a subscriber',
+  seeSubscriberNotifications: 'marks of a subscriber',
+  deleteSubscriberNotifications: 'messages of a subscriber',
+  deleteSubscriberNotification: 'a message of a subscriber',
+  completeNotificationAction: 'a mark of a subscriber',
+  revertNotificationAction: 'a mark of a subscriber',
   testWorkflow: 'an event',
   testWebhookEndpoint: 'a delivery',
   redriveWebhookDelivery: 'a delivery',
   redriveWebhookDeliveries: 'deliveries',
   previewWorkflowStep: 'changes nothing',
   previewStep: 'changes nothing',
+  previewLayout: 'changes nothing',
+  createUser: 'needs the session of an owner: users.test.ts has it',
+  updateUser: 'needs the session of an owner: users.test.ts has it',
+  resetUserPassword: 'needs the session of an owner: users.test.ts has it',
   deleteEnvironment: 'needs a key of another environment: environments.test.ts has it',
 }
 
-const scenarios: Scenarios = { ...workflowScenarios, ...sendingScenarios, ...tenantScenarios }
+const scenarios: Scenarios = { ...workflowScenarios, ...sendingScenarios, ...tenantScenarios, ...translationScenarios }
 
 test('every route that writes is known: as configuration that is audited, or as data', () => {
   const writes = routes.filter(({ method }) => method !== 'GET')

@@ -229,7 +229,7 @@ test('after a rotation entries carry both signatures for a while', async () => {
   const [before] = await streams()
   const [environment] = await listEnvironments(app.database.db)
   assert.ok(environment)
-  await rotateSigning(app.database.db, app.world, environment, testAuthor)
+  await rotateSigning(app.database.db, app.world, environment, { author: testAuthor, idempotency: undefined })
   const [after] = await streams()
   assert.notEqual(after.signingSecret, before.signingSecret)
   const got = deliveries()

@@ -121,9 +121,9 @@ test('every route that creates something replays its answer', async () => {
   const isWorkflow = ({ path }: { path: string }): boolean => path === '/v1/workflows'
   for (const route of [...creating.filter(isWorkflow), ...creating.filter((one) => !isWorkflow(one))]) {
     const [example] = (route.body as { examples?: object[] } | undefined)?.examples ?? []
-    assert.ok(example !== undefined, `${route.path} has no example to try`)
+    assert.ok(example !== undefined || route.body === undefined, `${route.path} has no example to try`)
     // Without asking a provider: the example's account is not real.
-    const body = { ...example, check: false }
+    const body = example && { ...example, check: false }
     const first = await keyed('POST', route.path, 'k1', body)
     assert.ok(first.status < 300, `${route.path} ${first.text}`)
     assertReplayOf(first, await keyed('POST', route.path, 'k1', body), 'k1')

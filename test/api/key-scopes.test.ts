@@ -11,7 +11,7 @@ import { inApp } from '../support/workflow-scene.ts'
 /** Every operation by the scope that it needs. A new route is added here, by whoever has thought about it. */
 const operations: Readonly<Record<Scope, string>> = {
   trigger: 'broadcastEvent cancelEvent triggerEvent triggerEventsInBulk',
-  read: `checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
+  read: `exportConfiguration checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
     listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listFeeds listIntegrations listLayouts
     listLayoutsV2 listMessages listNotificationGroups listProviders listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
@@ -22,14 +22,14 @@ const operations: Readonly<Record<Scope, string>> = {
     retrieveQueueCounts retrieveRedrive retrieveRetraction retrieveStep retrieveSubscriber
     retrieveSubscriberGlobalPreferences retrieveSubscriberPreferences retrieveSubscriberWorkflowPreference retrieveTenant
     retrieveTenantWorkflowOverride retrieveTopic retrieveTranslation retrieveWorkflow retrieveWorkflowOverride
-    retrieveWorkflowV2 searchSubscribers simulateEvent listWorkflowVersions compareWorkflowVersions retrieveWorkflowBundle`,
+    retrieveWorkflowV2 searchSubscribers simulateEvent listWorkflowVersions compareWorkflowVersions retrieveWorkflowFiles`,
   'outbox:read': 'listOutbox retrieveEmlFromOutbox retrieveFromOutbox retrieveHtmlFromOutbox waitForOutbox',
-  'workflows:write': `createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
+  'workflows:write': `applyConfiguration createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
     createWorkflowV2 deleteFeed deleteLayout deleteLayoutV2 deleteNotificationGroup deleteTenantWorkflowOverride
     deleteTranslation deleteWorkflow deleteWorkflowOverride deleteWorkflowV2 duplicateLayoutV2 makeLayoutDefault
     putTranslation replaceWorkflow replaceWorkflowV2 updateLayout updateLayoutV2 updateNotificationGroup
     updateTenantWorkflowOverride updateWorkflow updateWorkflowOverride updateWorkflowStatus updateWorkflowV2
-    restoreWorkflowVersion compareWorkflowBundle writeWorkflowBundle`,
+    restoreWorkflowVersion`,
   'inbox:write': `answerMessageButton archiveNotification markAllMessages markMessages markMessagesBySeenAndRead
     markNotificationRead markNotificationUnread revokeSubscriberSessions snoozeNotification unarchiveNotification
     unsnoozeNotification`,
@@ -39,12 +39,13 @@ const operations: Readonly<Record<Scope, string>> = {
     deleteTopic removeSuppression subscribeToTopic unsubscribeFromTopic updateContext updateSubscriber
     updateSubscriberCredentials updateSubscriberGlobalPreferences updateSubscriberOnlineStatus updateSubscriberPreferences
     updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic`,
-  full: `createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
+  full: `rotateSigningSecret createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
     createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
     listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
     createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
-    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog`,
+    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog
+    createUser listUsers resetUserPassword retrieveUser updateUser`,
 }
 const stated = new Map(
   scopes.flatMap((scope) => operations[scope].split(/\s+/).map((operation) => [operation, scope] as const)),

@@ -191,3 +191,24 @@ test('an environment has a bounded number of layouts', async () => {
   }
   assert.equal((await app.call('POST', '/v1/layouts', { key, body: { name: 'more', content } })).status, 409)
 })
+
+test('a layout is previewed around a sample body, as saved or with other content, for any subscriber', async () => {
+  await layout('seen', { content: '<h1>{{ subscriber.firstName }} {{ "hello" | t }}</h1>{{content}}' })
+  await app.call('POST', '/v2/translations', {
+    body: { resourceType: 'layout', resourceId: 'seen', locale: 'en', content: { hello: 'Hello' } },
+  })
+  const preview = (body: object, name = 'seen') => app.call('POST', `/v2/layouts/${name}/preview`, { body })
+  const plain = await preview({})
+  assert.equal(plain.status, 201, plain.text)
+  assert.match(plain.body.result.preview.body, /<h1>Ada Hello<\/h1><p>The content/)
+  assert.equal(plain.body.previewPayloadExample.subscriber.firstName, 'Ada')
+  const other = await preview({
+    controlValues: { email: { body: '<i>{{ subscriber.firstName }}</i>{{{body}}}' } },
+    previewPayload: { subscriber: { firstName: '<Grace>' } },
+  })
+  assert.match(other.body.result.preview.body, /<i>&lt;Grace&gt;<\/i>/)
+  const bad = refusals(await preview({ controlValues: { email: { body: '{{ x' } } }))
+  assert.ok('controlValues.email.body' in bad)
+  assert.equal((await preview({}, 'unknown')).status, 404)
+  assert.equal((await app.call('GET', '/v2/layouts/seen')).body.controls.values.email.body.includes('<i>'), false)
+})

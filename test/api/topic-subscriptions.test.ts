@@ -340,3 +340,23 @@ test('another environment sees and touches no subscription, and its subscribers 
   await app.call('DELETE', path('ours'), { key, body: { subscriberIds: ['theirs'] } })
   assert.deepEqual(await members('ours'), ['ada'])
 })
+
+test('a subscription is read and renamed by its identifier, its own or the default one', async () => {
+  await addSubscribers(app, ['eva', 'fay', 'gus'])
+  await subscribe('named', { subscriptions: ['fay', { subscriberId: 'eva', identifier: 'eva-9', name: 'Mine' }] })
+  const own = await app.call('GET', `${path('named')}/eva-9`)
+  assert.equal(own.status, 200, own.text)
+  assert.deepEqual(own.body, { id: own.body.id, identifier: 'eva-9', name: 'Mine' })
+  const standard = encodeURIComponent('tk_named:si_fay')
+  assert.equal((await app.call('GET', `${path('named')}/${standard}`)).body.identifier, 'tk_named:si_fay')
+  const renamed = await app.call('PATCH', `${path('named')}/${standard}`, { body: { name: 'Fay’s' } })
+  assert.deepEqual([renamed.body.name, renamed.body.subscriber.subscriberId], ['Fay’s', 'fay'])
+  assert.equal((await app.call('GET', `${path('named')}/${standard}`)).body.name, 'Fay’s')
+  // The default one of one who has another, one of another topic, one of no one.
+  for (const unknown of ['tk_named:si_eva', 'eva-1', 'tk_named:si_gus']) {
+    const name = encodeURIComponent(unknown)
+    assert.equal((await app.call('GET', `${path('named')}/${name}`)).status, 404, unknown)
+    assert.equal((await app.call('PATCH', `${path('named')}/${name}`, { body: { name: 'x' } })).status, 404, unknown)
+  }
+  assert.equal((await app.call('GET', `${path('unknown')}/eva-9`)).status, 404)
+})

@@ -81,7 +81,7 @@ test('no secret is reported, neither in words nor as data', async () => {
 test('where nothing answers that is the failure, and what depends on it is skipped with the reason', async () => {
   const { code, status, stderr, of } = await diagnosis({ POSTHORN_URL: await unusedUrl() })
   assert.deepEqual([code, status], [1, 'failed'])
-  assert.match(stderr, /^1 of 16 checks failed\.$/m)
+  assert.match(stderr, /^1 of 17 checks failed\.$/m)
   assert.equal(of('service').status, 'failed')
   assert.match(of('service').message, /Is `npm start` running\?/)
   for (const name of ['ready', 'API key', 'queue', 'buried', 'failures', 'integrations', 'retention']) {

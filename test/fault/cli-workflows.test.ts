@@ -3,46 +3,25 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
-import type { Host } from '../../src/cli/posthorn.ts'
-import { main } from '../../src/cli/posthorn.ts'
-import { promoteCommand } from '../../src/cli/promote.ts'
 import { workflowsCommand } from '../../src/cli/workflows.ts'
 import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/db/sql.ts'
-import { standInTerminal } from '../support/cli-scene.ts'
-import type { TestDatabase } from '../support/database.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { CliScene, standInTerminal } from '../support/cli-scene.ts'
 
-let database: TestDatabase
-let variables: Record<string, string>
+let scene: CliScene
 let folder: string
 before(async () => {
-  database = await createTestDatabase({ empty: true })
   folder = await mkdtemp(join(tmpdir(), 'posthorn-files-'))
-  variables = { DATABASE_URL: database.url, POSTHORN_DATA_DIR: join(folder, 'data') }
+  scene = await CliScene.start(join(folder, 'data'))
 })
 after(async () => {
+  await scene.close()
   await rm(folder, { recursive: true, force: true })
-  await database.drop()
 })
 
 const files = (): string => join(folder, 'workflows')
-
-async function run(...args: string[]) {
-  const texts = { stdout: '', stderr: '' }
-  const streamTo = (name: keyof typeof texts) =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        texts[name] += String(chunk)
-        done()
-      },
-    })
-  const host: Host = { env: variables, stdout: streamTo('stdout'), stderr: streamTo('stderr') }
-  await main(args, host)
-  return { code: host.exitCode ?? 0, ...texts }
-}
+const run = (...args: string[]) => scene.run(args)
 
 async function change(name: string, from: string | RegExp, to: string): Promise<void> {
   const path = join(files(), name)
@@ -53,7 +32,7 @@ async function change(name: string, from: string | RegExp, to: string): Promise<
 }
 
 const stored = () =>
-  database.db.rows<{ environment: string; identifier: string; origin: string; versions: number }>(sql`
+  scene.database.db.rows<{ environment: string; identifier: string; origin: string; versions: number }>(sql`
     select e.name as environment, w.identifier, w.origin,
       (select count(*)::int from workflow_versions v where v.workflow_id = w.id) as versions
     from workflows w join environments e on e.id = w.environment_id where w.deleted_at is null order by 1, 2`)
@@ -79,7 +58,7 @@ test('without a terminal and without --yes nothing is changed, and the plan is s
 })
 
 test('a no changes nothing, a yes applies it', async () => {
-  const { config } = readConfig(variables)
+  const { config } = readConfig(scene.env)
   const printed: string[] = []
   const terminal = (answer: string) => ({
     ...standInTerminal(config),
@@ -104,15 +83,17 @@ test('what is there already is no difference', async () => {
 
 test('a changed text is shown line by line, and makes a version; the steps stay the same steps', async () => {
   const ids = sql`select jsonb_path_query_array(definition, '$.steps[*]._id') as ids from workflow_versions order by number`
-  const [before] = await database.db.rows<{ ids: string[] }>(ids)
+  const [before] = await scene.database.db.rows<{ ids: string[] }>(ids)
   await change('order-shipped/3-e-mail.html', 'there is news', 'it is on its way')
   const shown = await run('workflows', 'diff', files())
+  assert.equal(shown.code, 1, 'a script sees that something differs')
+  assert.match(shown.stderr, /differs from Development at http/)
   assert.match(shown.stdout, /^change workflow order-shipped$/m)
   assert.match(shown.stdout, /^ {2}- <p>there is news\.<\/p>$/m)
   assert.match(shown.stdout, /^ {2}\+ <p>it is on its way\.<\/p>$/m)
   const pushed = await run('workflows', 'push', files(), '--yes')
   assert.equal(pushed.code, 0, pushed.stderr)
-  const [, after] = await database.db.rows<{ ids: string[] }>(ids)
+  const [, after] = await scene.database.db.rows<{ ids: string[] }>(ids)
   assert.deepEqual(after?.ids, before?.ids)
 })
 
@@ -140,6 +121,16 @@ test('mistakes are reported with their file, and nothing of the folder is pushed
   assert.match((await run('workflows', 'diff', files())).stderr, /is outside/)
   await rm(join(files(), 'broken.yaml'))
   assert.equal((await stored()).length, 1)
+})
+
+test('a member that no workflow has is refused, with the nearest that there is', async () => {
+  const broken = join(files(), 'broken.yaml')
+  await writeFile(broken, 'name: X\nsteps: [{template: {type: sms, content: x}, filtres: []}]\ntagz: [a]\n')
+  const wrong = await run('workflows', 'push', files(), '--yes')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /broken\.yaml: .*steps\.0\.filtres is unknown: did you mean filters\?/s)
+  assert.match(wrong.stderr, /tagz is unknown: did you mean tags\?/)
+  await rm(broken)
 })
 
 test('a text is read from no link that leaves the folder, and only from a file', async () => {
@@ -193,10 +184,10 @@ test('promote shows the same difference, takes the workflow over, and no credent
   assert.equal(promoted.code, 0, promoted.stderr)
   const integrations = sql`select count(*)::int as count from integrations where environment_id =
     (select id from environments where name = 'Production')`
-  const before = await database.db.row(integrations)
+  const before = await scene.database.db.row(integrations)
   const again = await run('promote')
   assert.equal(again.stdout, '0 to create, 0 to change, 0 to delete.\n')
-  assert.deepEqual(await database.db.row(integrations), before)
+  assert.deepEqual(await scene.database.db.row(integrations), before)
   assert.deepEqual(
     (await stored()).map((workflow) => [workflow.environment, workflow.identifier]),
     [
@@ -206,10 +197,12 @@ test('promote shows the same difference, takes the workflow over, and no credent
   )
 })
 
-test('an environment cannot be promoted to itself, and an unknown one is notified', async () => {
-  assert.equal((await run('promote', '--to', 'Development')).code, 2)
-  assert.match((await run('promote', '--to', 'Moon')).stderr, /Unknown environment "Moon"/)
-  assert.equal(promoteCommand.usage.length, 1)
+test('an environment cannot be promoted to itself, nor to one that the key does not open', async () => {
+  const itself = await run('promote', '--to', 'Development')
+  assert.deepEqual([itself.code, /must be different/.test(itself.stderr)], [2, true])
+  const moon = await run('promote', '--to', 'Moon')
+  assert.equal(moon.code, 2)
+  assert.match(moon.stderr, /The API key opens Development, not Moon/)
 })
 
 /** A folder of its own with one workflow, brought into Development. */
@@ -248,7 +241,11 @@ test('a workflow whose identifier is that of the folder above is pulled into the
 
 test('what would hide lines from whoever confirms is shown as escapes', async () => {
   const content = 'harmless\u001b[2K\u001b[1A\u202e evil\nsecond\tline'
-  const own = await pushed('escapes', { name: 'Escapes', steps: [{ template: { type: 'sms', content } }] })
+  const own = await pushed('escapes', {
+    name: 'Escapes',
+    active: true,
+    steps: [{ template: { type: 'sms', content } }],
+  })
   const shown = await run('promote')
   assert.match(shown.stdout, /harmless\\u001b\[2K\\u001b\[1A\\u202e evil$/m)
   assert.match(shown.stdout, /second\tline$/m)
@@ -261,6 +258,7 @@ test('what would hide lines from whoever confirms is shown as escapes', async ()
 test('header values of custom steps are in the files and in no shown difference', async () => {
   const custom = (value: string) => ({
     name: 'Calls',
+    active: true,
     steps: [
       {
         template: { type: 'custom' },
@@ -286,7 +284,7 @@ test('header values of custom steps are in the files and in no shown difference'
   const promoted = await run('promote', '--yes')
   for (const { stdout, stderr } of [pulled, shown, changed, again, promoted])
     assert.doesNotMatch(stdout + stderr, /hush/)
-  const kept = await database.db.rows<{ header: string }>(sql`
+  const kept = await scene.database.db.rows<{ header: string }>(sql`
     select distinct v.definition #>> '{steps,0,metadata,headers,Authorization}' as header from workflow_versions v
     join workflows w on w.id = v.workflow_id join environments e on e.id = w.environment_id
     where w.identifier = 'calls' and e.name = 'Production'`)
@@ -295,7 +293,7 @@ test('header values of custom steps are in the files and in no shown difference'
 
 test('a pull that wrote no header value speaks of none', async () => {
   const target = join(folder, 'without-headers')
-  await database.db.rows(sql`update workflows set deleted_at = now() where identifier = 'calls'`)
+  await scene.database.db.rows(sql`update workflows set deleted_at = now() where identifier = 'calls'`)
   const pulled = await run('workflows', 'pull', target, '--yes')
   assert.equal(pulled.code, 0, pulled.stderr)
   assert.doesNotMatch(pulled.stdout, /secrets/)

@@ -47,12 +47,16 @@ export interface TestApp {
   close(): Promise<void>
 }
 
+/** A hundredth of the usual work. */
+export const quickPassword = { rounds: 1_024, blockSize: 8, repeats: 1 }
+
 export interface TestAppOptions {
   readonly rateLimits?: RateLimits | 'off'
   readonly vendor?: 'platform' | 'novu'
   readonly corsOrigins?: readonly string[]
   readonly inboxDemo?: 'local' | 'on' | 'off'
   readonly revealSecrets?: 'on' | 'off'
+  readonly unknownMembers?: 'warn' | 'refuse'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
   /** Off unless said: installing them takes half the time that an app takes. */
@@ -101,12 +105,14 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: options.corsOrigins ?? [],
     inboxDemo: options.inboxDemo ?? 'off',
     revealSecrets: options.revealSecrets ?? 'on',
+    unknownMembers: options.unknownMembers ?? 'warn',
     trustedProxies: options.trustedProxies ?? [],
     metricsKey: options.metricsKey,
     docs: options.docs ?? 'off',
     vendor: options.vendor ?? 'platform',
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     baseUrl: 'http://localhost:3000',
+    passwordCost: quickPassword,
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
     decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,
     poolUsage: () => ({ general: db.usage() }),

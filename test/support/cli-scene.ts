@@ -34,12 +34,14 @@ export interface Ran {
 }
 
 const key = 'test-key-of-development'
+const productionKey = 'test-key-of-production'
 /** Far more pauses than a test means to see: a command that never ends fails instead. */
 const pausesMax = 500
 
 export class CliScene {
   readonly database: TestDatabase
   readonly service: Running
+  readonly productionKey = productionKey
   /** Where there is nothing: a command that opens a database would not come far. */
   readonly env: Record<string, string>
 
@@ -49,6 +51,8 @@ export class CliScene {
     this.env = {
       POSTHORN_URL: service.url,
       POSTHORN_API_KEY: key,
+      POSTHORN_API_KEY_2: productionKey,
+      POSTHORN_PROFILES: '/nonexistent/profiles.json',
       DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none',
       POSTHORN_DATABASE_WAIT_MS: '0',
     }
@@ -61,7 +65,7 @@ export class CliScene {
       DATABASE_URL: database.url,
       POSTHORN_DATA_DIR: dataDirectory,
       POSTHORN_API_KEY: key,
-      POSTHORN_API_KEY_2: 'test-key-of-production',
+      POSTHORN_API_KEY_2: productionKey,
     })
     return new CliScene(database, await start(config, silentLog))
   }
@@ -71,11 +75,11 @@ export class CliScene {
     await this.database.drop()
   }
 
-  async call(method: string, path: string, body?: unknown): Promise<Json> {
+  async call(method: string, path: string, body?: unknown, withKey = key): Promise<Json> {
     const answer = await fetch(`${this.service.url}${path}`, {
       method,
       headers: {
-        authorization: `ApiKey ${key}`,
+        authorization: `ApiKey ${withKey}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

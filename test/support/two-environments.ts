@@ -115,6 +115,8 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
   }
   const integration = await call('POST', '/v1/integrations', { ...account, active: true })
   await call('PUT', '/v1/translations/fr', { texts: { greeting: said } })
+  const own = { resourceType: 'workflow', resourceId: named('workflow'), locale: 'fr' }
+  await call('POST', '/v2/translations', { ...own, content: { title: said } })
   await call('PATCH', '/v1/environments/me', { configurations: { capture: true } })
   const apiKey = await call('POST', '/v1/environments/api-keys', { name: said, scopes: ['read'] })
   const hook = await call('POST', '/v1/webhook-endpoints', { url: `https://api.example.com/${named('hook')}` })

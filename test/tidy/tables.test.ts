@@ -64,6 +64,16 @@ const exemptions: readonly Exemption[] = [
     reason: 'sweeps expired sessions and links of all environments',
   },
   {
+    file: 'src/store/operate/user-sessions.ts',
+    within: 'sweepUserSessions',
+    reason: 'sweeps expired sessions of all environments',
+  },
+  {
+    file: 'src/store/operate/user-sessions.ts',
+    within: 'revokeSessionsOfUser',
+    reason: 'a user has a session in each environment of the organization',
+  },
+  {
     file: 'src/store/people/presence.ts',
     within: 'findDeadPresence',
     reason: 'rows of lost processes of all environments',

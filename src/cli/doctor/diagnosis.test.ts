@@ -14,6 +14,7 @@ import {
   queueFinding,
   readyFinding,
   retentionFinding,
+  workflowsFinding,
 } from './doctor-service.ts'
 
 test('a check that breaks, cannot be done or takes too long is reported as that, and the others continue', async () => {
@@ -155,6 +156,28 @@ test('integrations are reported by channel, and what only captures is a warning 
   assert.equal(integrationsFinding(real, { ...own, name: 'Production' }).status, 'ok')
   assert.equal(integrationsFinding(real, { ...own, name: 'Production', capturesAll: true }).status, 'warning')
   assert.equal(integrationsFinding([], own).status, 'warning')
+})
+
+test('a workflow without an integration for its channel is named, with its environment and what to do', () => {
+  const workflow = (identifier: string, has: boolean, active = true) => ({
+    name: identifier,
+    active,
+    triggers: [{ identifier }],
+    workflowIntegrationStatus: {
+      channels: { email: { hasActiveIntegrations: true }, push: { hasActiveIntegrations: has } },
+    },
+  })
+  const found = workflowsFinding(
+    [workflow('shipped', false), workflow('fine', true), workflow('draft', false, false)],
+    own,
+  )
+  assert.equal(found.status, 'warning')
+  assert.equal(
+    found.message,
+    'In Development, shipped sends by push, for which there is no active integration: these messages fail.',
+  )
+  assert.match(found.advice ?? '', /^Create one for push with POST \/v1\/integrations/)
+  assert.equal(workflowsFinding([workflow('fine', true)], own).status, 'ok')
 })
 
 test('a month that should be gone, or is kept, is a warning', () => {

@@ -222,6 +222,66 @@ export function integrationsFinding(all: readonly ListedIntegration[], own: OwnE
   return ok(said, data)
 }
 
+interface ListedWorkflow {
+  readonly name: string
+  readonly active: boolean
+  readonly triggers: readonly { readonly identifier: string }[]
+  readonly workflowIntegrationStatus?: {
+    readonly channels?: Readonly<Record<string, { readonly hasActiveIntegrations?: boolean }>>
+  }
+}
+
+interface WorkflowPage {
+  readonly data: readonly ListedWorkflow[]
+  readonly hasMore: boolean
+}
+
+/** More are not looked at: a check has ten seconds. */
+const workflowPagesMax = 20
+
+export const workflowsCheck: Check<DoctorProbes> = {
+  name: 'workflows',
+  run: async ({ read, environment }) => {
+    const all: ListedWorkflow[] = []
+    for (let page = 0; page < workflowPagesMax; page += 1) {
+      const { data, hasMore } = await read<WorkflowPage>('/v1/workflows', { page: String(page), limit: '100' })
+      all.push(...data)
+      if (!hasMore) break
+    }
+    return workflowsFinding(all, await environment())
+  },
+}
+
+/** So many are named. */
+const workflowsNamedMax = 5
+
+export function workflowsFinding(all: readonly ListedWorkflow[], { name }: OwnEnvironment): Finding {
+  const active = all.filter((workflow) => workflow.active)
+  const without = active.flatMap(({ triggers, name: title, workflowIntegrationStatus }) => {
+    const statuses = Object.entries(workflowIntegrationStatus?.channels ?? {})
+    const missing = statuses.filter(([, status]) => status.hasActiveIntegrations === false).map(([channel]) => channel)
+    return missing.length === 0 ? [] : [{ workflow: triggers[0]?.identifier ?? title, channels: missing }]
+  })
+  const data = { active: active.length, without }
+  if (without.length === 0) {
+    const said =
+      active.length === 0
+        ? `No workflow is active in ${name}.`
+        : `All ${active.length} active workflows of ${name} have an integration for each of their channels.`
+    return ok(said, data)
+  }
+  const named = without
+    .slice(0, workflowsNamedMax)
+    .map(({ workflow, channels: missing }) => `${workflow} sends by ${missing.join(' and ')}`)
+  const more = without.length > workflowsNamedMax ? `, and ${without.length - workflowsNamedMax} more` : ''
+  const missing = [...new Set(without.flatMap((one) => one.channels))]
+  return warning(
+    `In ${name}, ${named.join(', ')}${more}, for which there is no active integration: these messages fail.`,
+    `Create one for ${missing.join(' and ')} with POST /v1/integrations or in the dashboard (docs/providers.md lists the providers), or take the step out.`,
+    data,
+  )
+}
+
 interface Retention {
   readonly retentionDays: number | null
   readonly oldestMonth: string | null

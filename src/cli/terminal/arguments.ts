@@ -14,12 +14,23 @@ type Parsed<Own extends Options> = ReturnType<
 /** Of every command that asks a running service. */
 const serviceOptions = {
   url: { type: 'string' },
+  key: { type: 'string' },
   'key-file': { type: 'string' },
+  profile: { type: 'string' },
+  environment: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
 /** The end of the usage line of such a command. */
-export const serviceUsage = '[--json] [--url URL] [--key-file FILE]'
+export const serviceUsage = '[--json] [SERVICE]'
+
+/** What SERVICE stands for in usage lines. */
+export const serviceHelp = `SERVICE is where the service is and the API key that opens it:
+  --url URL            else POSTHORN_URL, else the URL of the login, else http://localhost:3000
+  --key KEY            visible to every user of this machine in the process list; safer: --key-file FILE,
+                       POSTHORN_API_KEY (for Production: POSTHORN_API_KEY_2), or \`posthorn login\`
+  --profile NAME       a login made with \`posthorn login --profile NAME\`
+  --environment NAME   refuse unless the key opens this environment`
 
 export function readOptions<const Own extends Options>(args: readonly string[], options: Own): Parsed<Own> {
   return parsed({ args: [...args], allowPositionals: true, strict: true, options: { ...options, ...serviceOptions } })

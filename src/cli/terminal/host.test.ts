@@ -31,3 +31,13 @@ test('a question whose terminal is closed, by Ctrl-C or Ctrl-D, is answered with
   stdin.write('\u0003')
   assert.equal(await answer, '')
 })
+
+test('a secret that is asked for is not shown as it is typed', async () => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true })
+  const stdout = Object.assign(new PassThrough(), { isTTY: true })
+  const { askSecret } = terminalOf({ env: {}, stdout, stderr: new PassThrough(), stdin }, { outlivesReader: false })
+  const answer = askSecret?.('Password: ') ?? assert.fail('there is no one to ask')
+  stdin.write('hush hush\r')
+  assert.equal(await answer, 'hush hush')
+  assert.equal(String(stdout.read()), 'Password: \n')
+})

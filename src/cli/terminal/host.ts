@@ -1,5 +1,6 @@
 // What a command runs in, the process or a test double, and its terminal.
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileVariable } from '../../config/secret-files.ts'
 import type { Config, Environment } from '../../config.ts'
@@ -100,18 +101,27 @@ async function readAll(stdin: Host['stdin'], bytesMax: number): Promise<string> 
 }
 
 /** Only if both ends are a terminal. */
-function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
+function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask' | 'askSecret'> {
   if (stdin === undefined || stdin.isTTY !== true || stdout.isTTY !== true) return {}
+  const answer = async (options: { output: NodeJS.WritableStream; terminal?: true }, question: string) => {
+    const reader = createInterface({ input: stdin, ...options })
+    // Ctrl-C and Ctrl-D close it, and no answer follows.
+    const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
+    try {
+      return await Promise.race([reader.question(question), closed])
+    } finally {
+      reader.close()
+    }
+  }
   return {
-    ask: async (question) => {
-      const reader = createInterface({ input: stdin, output: stdout })
-      // Ctrl-C and Ctrl-D close it, and no answer follows.
-      const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
-      try {
-        return await Promise.race([reader.question(question), closed])
-      } finally {
-        reader.close()
-      }
+    ask: (question) => answer({ output: stdout }, question),
+    askSecret: async (question) => {
+      stdout.write(question)
+      // As a terminal, readline echoes what is typed itself: to nowhere.
+      const unseen = new Writable({ write: (_chunk, _encoding, done) => done() })
+      const typed = await answer({ output: unseen, terminal: true }, '')
+      stdout.write('\n')
+      return typed
     },
   }
 }

@@ -34,7 +34,7 @@ export function dryRunLines({ matched, lookedAt, isCapped, reasons }: DryRun, { 
   if (matched === 0) return [`No failed steps match (${lookedAt} were examined).`]
   const rows = reasons.map(({ reason, count, notificationIds }) => [reason, String(count), notificationIds[0] ?? ''])
   return [
-    `${notifications(matched)}${isCapped ? ' or more' : ''} would be redriven; ${lookedAt} failed steps were examined.`,
+    `${notifications(matched)}${isCapped ? ' or more' : ''} would be redriven; ${lookedAt} failed steps were examined. Failed steps run again, messages that were sent are not sent twice.`,
     ...tableLines(['REASON', 'COUNT', 'FOR EXAMPLE'], rows, { width }),
   ]
 }
@@ -45,10 +45,19 @@ const wayWords = {
   wait: () => 'the events it collected are processed again',
 }
 
-export function redrivenLines({ notificationId, steps }: Redriven, { width }: Width): string[] {
-  const rows = steps.map(({ name, type, way, messages }) => [name ?? type, type, wayWords[way](messages)])
+const stepRows = ({ steps }: Redriven): string[][] =>
+  steps.map(({ name, type, way, messages }) => [name ?? type, type, wayWords[way](messages)])
+
+/** What would happen to one notification. */
+export const previewLines = (preview: Redriven, { width }: Width): string[] => [
+  ...tableLines(['STEP', 'TYPE', 'WHAT WOULD HAPPEN'], stepRows(preview), { width }),
+  'Nothing was sent: this was a dry run.',
+]
+
+export function redrivenLines(redriven: Redriven, { width }: Width): string[] {
+  const { notificationId } = redriven
   return [
-    ...tableLines(['STEP', 'TYPE', 'WHAT HAPPENS'], rows, { width }),
+    ...tableLines(['STEP', 'TYPE', 'WHAT HAPPENS'], stepRows(redriven), { width }),
     `\`posthorn why ${visible(notificationId)}\` shows the result.`,
   ]
 }

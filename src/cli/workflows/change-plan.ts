@@ -1,8 +1,8 @@
 // What a command is going to change: shown first, and done only after a yes.
 import { textDiff } from '../../domain/workflows/text-diff.ts'
-import { withoutNumbers } from '../../manage/workflows/hidden-values.ts'
+import { withoutNumbers } from '../../manage/workflows/text/hidden-values.ts'
 import type { Terminal } from '../command.ts'
-import { UsageError } from '../command.ts'
+import { confirmed } from '../terminal/confirm.ts'
 import { visible } from '../terminal/visible-text.ts'
 
 export interface PlannedChange {
@@ -11,20 +11,14 @@ export interface PlannedChange {
   readonly kind: 'create' | 'change' | 'delete'
   /** Safe for a terminal, like `what`: the author of the texts must not control what is displayed. */
   readonly diff: readonly string[]
-  apply(): Promise<void>
 }
 
 /** Undefined when nothing differs. */
-export function plannedChange(
-  what: string,
-  before: string,
-  after: string,
-  apply: () => Promise<void>,
-): PlannedChange | undefined {
+export function plannedChange(what: string, before: string, after: string): PlannedChange | undefined {
   const diff = textDiff(before, after)
   if (diff.length === 0) return undefined
   const kind = before === '' ? 'create' : after === '' ? 'delete' : 'change'
-  return { what: visible(what), kind, diff: diff.map((line) => visible(withoutNumbers(line))), apply }
+  return { what: visible(what), kind, diff: diff.map((line) => visible(withoutNumbers(line))) }
 }
 
 export function printPlan({ print }: Terminal, changes: readonly PlannedChange[]): void {
@@ -41,26 +35,15 @@ export function printPlan({ print }: Terminal, changes: readonly PlannedChange[]
 export async function applyPlan(
   terminal: Terminal,
   changes: readonly PlannedChange[],
-  { isConfirmed }: { isConfirmed: boolean },
+  { isConfirmed, apply }: { isConfirmed: boolean; apply: () => Promise<void> },
 ): Promise<boolean> {
   printPlan(terminal, changes)
   if (changes.length === 0) return false
-  if (!isConfirmed && !(await confirmed(terminal))) {
+  if (!(await confirmed(terminal, 'Apply these changes?', isConfirmed, 'Nothing was changed'))) {
     terminal.print('Nothing was changed.')
     return false
   }
-  for (const change of changes) {
-    await change.apply()
-    terminal.print(`${change.kind}d ${change.what}`)
-  }
+  await apply()
+  for (const { kind, what } of changes) terminal.print(`${kind}d ${what}`)
   return true
-}
-
-async function confirmed(terminal: Terminal): Promise<boolean> {
-  if (terminal.ask === undefined) {
-    throw new UsageError(
-      'Nothing was changed: there is no terminal to ask for confirmation. Use --yes to apply the changes without asking.',
-    )
-  }
-  return /^y(es)?$/i.test((await terminal.ask('Apply these changes? [y/N] ')).trim())
 }

@@ -2,11 +2,12 @@
 import { readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { parseDocument } from 'yaml'
+import { unknownMembers } from '../../domain/unknown-members.ts'
+import type { Document } from '../../domain/workflows/workflow-document.ts'
 import { elementCheck } from '../../http/request/validator.ts'
 import { createWorkflowBody } from '../../http/routes/workflows/workflow-schemas.ts'
-import type { Document } from '../../manage/workflows/workflow-document.ts'
-import type { TextFile } from '../../manage/workflows/workflow-texts.ts'
-import { schemaName } from '../../manage/workflows/workflow-texts.ts'
+import type { TextFile } from '../../manage/workflows/text/workflow-texts.ts'
+import { schemaName } from '../../manage/workflows/text/workflow-texts.ts'
 import { UsageError } from '../command.ts'
 import { readBelow } from './folder-files.ts'
 
@@ -54,9 +55,22 @@ export async function readWorkflow(folder: string, name: string): Promise<Workfl
   }
   const document = await withTexts({ folder, path }, { workflowId: basename(name, extname(name)), ...given })
   const errors = checkWorkflow(document)
-  if (errors === undefined) return { path, document: document as Document }
+  if (errors === undefined) {
+    refuseUnknown(path, document)
+    return { path, document: document as Document }
+  }
   const [field, { messages }] = Object.entries(errors)[0] ?? ['', { messages: [''] }]
   throw new UsageError(`${path}: ${messages[0] ?? `${field} is wrong`}`)
+}
+
+/** A misspelt member of a file would be ignored in silence. Editors may name the schema. */
+function refuseUnknown(path: string, document: unknown): void {
+  const unknown = unknownMembers(createWorkflowBody, document).filter((one) => one.path !== '$schema')
+  if (unknown.length === 0) return
+  const words = unknown.map(
+    (one) => `${one.path} is unknown${one.nearest === undefined ? '' : `: did you mean ${one.nearest}?`}`,
+  )
+  throw new UsageError(`${path}: ${words.join('\n  ')}`)
 }
 
 function parsedText(path: string, text: string): unknown {

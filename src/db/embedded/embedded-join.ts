@@ -1,4 +1,5 @@
 // Joins the embedded PostgreSQL that a running service holds, so that a command can work beside it.
+import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../world/log.ts'
 import type { Connection } from '../connect.ts'
@@ -41,6 +42,15 @@ export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Connec
     await sleep(pauseMs)
   }
   return undefined
+}
+
+/** Whether a database was ever created for this data directory. */
+export async function hasCluster({ dataDirectory, stateHome }: JoinOptions): Promise<boolean> {
+  const { cluster } = await chooseHome(dataDirectory, undefined, stateDirectories(stateHome))
+  return stat(cluster).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function isHeldAt(directory: { path: string; shortName: string }): Promise<boolean> {

@@ -95,13 +95,13 @@ export interface Activity<Job = ActivityJob> {
   readonly _subscriberId: string
   readonly _templateId: string
   /** The notification that continues for this one, if a digest merged them. */
-  readonly _digestedNotificationId?: string
+  readonly _digestedNotificationId: string | undefined
   readonly transactionId: string
   readonly createdAt: string
   readonly updatedAt: string
   readonly channels: readonly StepType[]
   /** Absent once deleted. */
-  readonly subscriber?: ActivitySubscriber
+  readonly subscriber: ActivitySubscriber | undefined
   readonly template: {
     readonly _id: string
     readonly name: string
@@ -120,6 +120,8 @@ export interface Activity<Job = ActivityJob> {
   readonly contextKeys: readonly string[]
   /** Whether it was created by a workflow test. */
   readonly isTest: boolean
+  /** What the trigger contained and was not understood; absent for none. */
+  readonly warnings?: readonly string[]
 }
 
 /** The progress of an event: still resolving its recipients, still running for some of them, or finished for all. */

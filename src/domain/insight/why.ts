@@ -98,6 +98,8 @@ export interface Why {
   readonly at: string
   readonly summary: string
   readonly steps: readonly WhyStep[]
+  /** What the trigger contained and was not understood; absent for none. */
+  readonly warnings?: readonly string[]
 }
 
 /** There is no notification to explain. */

@@ -97,7 +97,8 @@ function groupsOf<Value>(name: string, given: unknown, as: (value: unknown) => V
   if (!Array.isArray(all)) throw new FilterMistake(`${name}.and must be a list`)
   if (all.length > groupsMax) throw new FilterMistake(`${name} must have at most ${groupsMax} groups`)
   const groups = all.map((group) => {
-    const values = isObject(group) ? group['or'] : group
+    // Some clients can say no more than `{}`.
+    const values = isObject(group) ? (group['or'] ?? (Object.keys(group).length === 0 ? [] : undefined)) : group
     if (!Array.isArray(values)) throw new FilterMistake(`${name} must be a list, {or: [...]} or {and: [{or: [...]}]}`)
     if (values.length > valuesPerGroupMax) {
       throw new FilterMistake(`${name} must have at most ${valuesPerGroupMax} values in a group`)

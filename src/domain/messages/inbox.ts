@@ -3,11 +3,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Credentials } from '../delivery/integration.ts'
 import type { Environment } from '../environment.ts'
 
-/** The subscriber whom a session lets in, and the contexts it was opened for. */
-export interface Reader {
+/** One subscriber's inbox, or the part of it that belongs to some contexts. */
+export interface Inbox {
   readonly environment: Environment
   /** The subscriber's internal id. */
   readonly id: string
+  /** `type:id`, sorted: only messages with exactly these. Undefined: whatever their contexts. */
+  readonly contextKeys: readonly string[] | undefined
+}
+
+/** The subscriber whom a session lets in, and the contexts it was opened for. */
+export interface Reader extends Inbox {
   readonly subscriberId: string
   /** `type:id`, sorted. Only messages with exactly these are seen. */
   readonly contextKeys: readonly string[]

@@ -6,7 +6,7 @@ import type { MessageStatus } from './message.ts'
 
 type FreeObject = Readonly<Record<string, unknown>>
 
-/** Members that are absent are left out, never null, unless they say otherwise. */
+/** What is undefined is left out; null only where it says so. */
 export interface Message {
   readonly _id: string
   /** The workflow. */
@@ -20,42 +20,42 @@ export interface Message {
   readonly _subscriberId: string
   readonly _jobId: string
   /** In the list of messages, unless the subscriber was deleted. */
-  readonly subscriber?: Subscriber
+  readonly subscriber: Subscriber | undefined
   /** In the list of messages. */
-  readonly template?: Workflow
+  readonly template: Workflow | undefined
   readonly templateIdentifier: string
-  readonly stepId?: string
+  readonly stepId: string | undefined
   readonly createdAt: string
   readonly updatedAt: string
-  readonly deliveredAt?: readonly string[]
-  readonly firstSeenDate?: string
-  readonly lastSeenDate?: string
-  readonly lastReadDate?: string
-  readonly archivedAt?: string
-  readonly snoozedUntil?: string
-  readonly content?: string | readonly EmailBlock[]
+  readonly deliveredAt: readonly string[] | undefined
+  readonly firstSeenDate: string | undefined
+  readonly lastSeenDate: string | undefined
+  readonly lastReadDate: string | undefined
+  readonly archivedAt: string | undefined
+  readonly snoozedUntil: string | undefined
+  readonly content: string | readonly EmailBlock[] | undefined
   readonly transactionId: string
-  readonly subject?: string
-  readonly title?: string
-  readonly email?: string
-  readonly phone?: string
-  readonly directWebhookUrl?: string
-  readonly deviceTokens?: readonly string[]
-  readonly providerId?: string
+  readonly subject: string | undefined
+  readonly title: string | undefined
+  readonly email: string | undefined
+  readonly phone: string | undefined
+  readonly directWebhookUrl: string | undefined
+  readonly deviceTokens: readonly string[] | undefined
+  readonly providerId: string | undefined
   /** The provider's own id of it. */
-  readonly identifier?: string
-  readonly errorId?: string
-  readonly errorText?: string
+  readonly identifier: string | undefined
+  readonly errorId: string | undefined
+  readonly errorText: string | undefined
   readonly channel: Channel
   readonly read: boolean
   readonly seen: boolean
   readonly archived: boolean
   readonly cta: MessageCta
   readonly status: MessageStatus
-  readonly actor?: TemplateActor
+  readonly actor: TemplateActor | undefined
   readonly payload: FreeObject
   readonly overrides: FreeObject
-  readonly data?: FreeObject
+  readonly data: FreeObject | undefined
   readonly tags: readonly string[]
   readonly severity: Severity
   readonly contextKeys: readonly string[]
@@ -75,7 +75,7 @@ export interface FeedSubscriber {
 export interface FeedItem {
   readonly _id: string
   readonly _templateId: string
-  readonly _messageTemplateId?: string
+  readonly _messageTemplateId: string | undefined
   readonly _feedId: string | null
   readonly _environmentId: string
   readonly _organizationId: string
@@ -123,11 +123,11 @@ export interface SocketMessage extends Omit<Message, 'payload' | 'overrides' | '
   readonly workflow: InboxNotification['workflow']
 }
 
-/** What inbox clients read. */
+/** What inbox clients read: what is undefined is left out. */
 export interface InboxNotification {
   readonly id: string
   readonly transactionId: string
-  readonly subject?: string
+  readonly subject: string | undefined
   readonly body: string
   readonly to: {
     readonly id: string
@@ -140,19 +140,19 @@ export interface InboxNotification {
   readonly isSeen: boolean
   readonly isArchived: boolean
   readonly isSnoozed: boolean
-  readonly snoozedUntil?: string
-  readonly deliveredAt?: readonly string[]
+  readonly snoozedUntil: string | undefined
+  readonly deliveredAt: readonly string[] | undefined
   readonly createdAt: string
-  readonly readAt?: string
-  readonly firstSeenAt?: string
-  readonly archivedAt?: string
-  readonly avatar?: string
-  readonly primaryAction?: InboxAction
-  readonly secondaryAction?: InboxAction
+  readonly readAt: string | undefined
+  readonly firstSeenAt: string | undefined
+  readonly archivedAt: string | undefined
+  readonly avatar: string | undefined
+  readonly primaryAction: InboxAction | undefined
+  readonly secondaryAction: InboxAction | undefined
   readonly channelType: Channel
   readonly tags: readonly string[]
-  readonly data?: FreeObject
-  readonly redirect?: InboxRedirect
+  readonly data: FreeObject | undefined
+  readonly redirect: InboxRedirect | undefined
   readonly workflow: {
     readonly id: string
     readonly identifier: string

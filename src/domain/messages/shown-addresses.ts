@@ -27,13 +27,14 @@ export function withoutLinks<Value>(value: Value): Value {
 }
 
 /** A message, or an item of a feed. */
-interface Said extends Pick<Message, 'overrides' | 'cta' | 'directWebhookUrl'> {
+interface Said extends Pick<Message, 'overrides' | 'cta'> {
+  readonly directWebhookUrl?: string | undefined
   readonly content?: unknown
-  readonly subject?: string | null
-  readonly title?: string | null
+  readonly subject?: string | null | undefined
+  readonly title?: string | null | undefined
   readonly payload: Readonly<Record<string, unknown>>
   readonly data?: unknown
-  readonly deviceTokens?: readonly string[] | null
+  readonly deviceTokens?: readonly string[] | null | undefined
 }
 
 export function messageWithoutAddresses<Shown extends Said>(message: Shown): Shown {

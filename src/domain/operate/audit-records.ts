@@ -11,6 +11,7 @@ import type { NotificationGroup, NotificationStep, WorkflowDefinition } from '..
 import type { StoredOverride } from '../workflows/workflow-override.ts'
 import type { ApiKey } from './api-key.ts'
 import type { Members, Recorded } from './audit-difference.ts'
+import type { User } from './user.ts'
 
 const struckOut = '[redacted]'
 
@@ -40,6 +41,9 @@ export function recordOfApiKey(key: ApiKey): Recorded {
   const limits = { allowedAddresses, ratePerSecond, replaces }
   return open({ name, scopes, ...(signing ? { signing } : {}), ...limits, expiresAt, revokedAt })
 }
+
+export const recordOfUser = ({ email, name, role, signsInBy, disabledAt }: User): Recorded =>
+  open({ email, name, role, signsInBy, disabledAt })
 
 /**
  * The log cannot forget, and people may ask to be erased: so an address is recorded as a hash, and a note only by its

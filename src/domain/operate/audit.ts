@@ -7,11 +7,11 @@ import type { Members, Recorded } from './audit-difference.ts'
 /** Who changes something, and from where. */
 export interface Author {
   /**
-   * The id of the API key; `cli` for commands, `start` for what the settings of a start change, `worker` for what the
+   * The id of the API key; `user:` and the id for a user; `cli` for commands, `start` for what the settings of a start change, `worker` for what the
    * service does by itself.
    */
   readonly keyId: string
-  /** The name of the key, or the user of the operating system. */
+  /** The name of the key, of the user, or of the user of the operating system. */
   readonly keyName: string
   /** The client address of a request, or the machine that a command ran on. */
   readonly address: string
@@ -55,6 +55,7 @@ export const resourceKinds = [
   'subscriber',
   'audit-stream',
   'webhook-endpoint',
+  'user',
 ] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 

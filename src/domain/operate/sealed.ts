@@ -35,6 +35,8 @@ export type SealPurpose =
   | 'inbox-key'
   | 'message-addresses'
   | 'dashboard-session'
+  | 'user-session'
+  | 'oidc-state'
   | 'audit-key'
   | 'audit-stream'
   | 'webhook-endpoint'

@@ -4,6 +4,19 @@ import { BoundedMap } from '../bounded-map.ts'
 /** Where a template's scope holds its translations: a symbol, so that no payload and no template can reach it. */
 export const translations: unique symbol = Symbol('translations')
 
+/** Where a layout's scope names whose own texts come first; a workflow's is known by its identifier. */
+export const textsOwner: unique symbol = Symbol('texts owner')
+
+export const resourceTypes = ['workflow', 'layout'] as const
+/** What may have texts of its own. */
+export type ResourceType = (typeof resourceTypes)[number]
+
+/** Under which name the texts of a locale hold those of all workflows, or of all layouts. */
+export const ownTextsName = (type: ResourceType): 'workflows' | 'layouts' => `${type}s`
+
+/** The key under which the texts of a locale hold those of one workflow or layout. */
+export const ownTexts = (type: ResourceType, identifier: string): string => `${ownTextsName(type)}.${identifier}`
+
 export interface Translations {
   /** The text of a key for a subscriber with that locale; undefined if no applicable locale has it. */
   text(key: string, locale: unknown): string | undefined

@@ -7,6 +7,7 @@ import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OpenedSession } from '../../manage/operate/dashboard-sessions.ts'
 import type { SessionPrincipal } from '../../store/operate/dashboard-sessions.ts'
 import { findSession } from '../../store/operate/dashboard-sessions.ts'
+import { findUserSession } from '../../store/operate/user-sessions.ts'
 import type { World } from '../../world/world.ts'
 import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
 
@@ -45,10 +46,13 @@ export function createDashboardAccess(
   const attributes = `Path=${basePath}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
 
   async function sessionOf(environmentId: string, sealed: string): Promise<BrowserSession | undefined> {
-    const sessionId = opened(world, environmentId, sealed)
-    if (sessionId === undefined) return undefined
-    const found = await findSession(db, environmentId, sessionId, world.now())
-    return found && { ...found, sessionId }
+    for (const [purpose, find] of kinds) {
+      const sessionId = opened(world, purpose, environmentId, sealed)
+      if (sessionId === undefined) continue
+      const found = await find(db, environmentId, sessionId, world.now())
+      return found && { ...found, sessionId }
+    }
+    return undefined
   }
 
   return {
@@ -69,12 +73,14 @@ export function createDashboardAccess(
       const found = await Promise.all([...cookiesOf(request)].map(([id, sealed]) => sessionOf(id, sealed)))
       return found.filter((one) => one !== undefined)
     },
-    async foundFor({ environment, id }) {
-      const found = await findSession(db, environment.id, id, world.now())
+    async foundFor({ environment, id, userId }) {
+      const find = userId === undefined ? findSession : findUserSession
+      const found = await find(db, environment.id, id, world.now())
       return found && { ...found, sessionId: id }
     },
-    cookieFor({ environment, id, expiresAt }) {
-      const sealed = world.sealer.seal(environment.id, 'dashboard-session', environment.id, id).toString('base64url')
+    cookieFor({ environment, id, expiresAt, userId }) {
+      const purpose = userId === undefined ? 'dashboard-session' : 'user-session'
+      const sealed = world.sealer.seal(environment.id, purpose, environment.id, id).toString('base64url')
       const seconds = Math.floor((expiresAt.getTime() - world.now().getTime()) / 1_000)
       return `${nameFor(environment.id)}=${sealed}; Max-Age=${seconds}; ${attributes}`
     },
@@ -84,9 +90,20 @@ export function createDashboardAccess(
 
 const nameFor = (environmentId: string): string => `${cookiePrefix}${environmentId}`
 
-function opened(world: World, environmentId: string, sealed: string): string | undefined {
+/** Which table a cookie speaks of is part of what it is sealed for. */
+const kinds = [
+  ['dashboard-session', findSession],
+  ['user-session', findUserSession],
+] as const
+
+function opened(
+  world: World,
+  purpose: (typeof kinds)[number][0],
+  environmentId: string,
+  sealed: string,
+): string | undefined {
   try {
-    return world.sealer.open(environmentId, 'dashboard-session', environmentId, Buffer.from(sealed, 'base64url'))
+    return world.sealer.open(environmentId, purpose, environmentId, Buffer.from(sealed, 'base64url'))
   } catch (error) {
     if (error instanceof UnsealError) return undefined
     throw error

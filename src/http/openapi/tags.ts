@@ -19,6 +19,7 @@ export const tags = {
   Tenants: 'Your customers, if you notify people on behalf of several, and their settings.',
   Contexts: 'The objects of your own domain that events refer to, with data for templates.',
   Environments: 'The environments of the organization, and their API keys.',
+  Users: 'The people who sign in to the dashboard of the organization, and their roles.',
   Dashboard: 'Signing in to the dashboard: sessions that a browser stores as a cookie.',
   Audit: 'Who changed which part of the configuration, when and from where, in a tamper-evident log.',
 } as const

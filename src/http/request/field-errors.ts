@@ -60,7 +60,7 @@ function messageOf(mistake: SchemaMistake): string {
 
 /** Never a secret, not even the caller's own: answers end up in logs. */
 function shownValue(field: string, value: unknown): unknown {
-  if (/credentials|secret|signingkey/i.test(field)) return undefined
+  if (/credentials|secret|signingkey|password|apikey|^link$/i.test(field)) return undefined
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
   return typeof value === 'string' && value.length <= echoedValueMax ? value : undefined
 }

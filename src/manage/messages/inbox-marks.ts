@@ -1,9 +1,12 @@
 // What a subscriber does with the notifications of their own inbox: marks, snoozes, buttons, deletions; one, or all that match.
+import { once, onceInPages } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import { allOf } from '../../db/sql.ts'
+import type { Answer, Idempotency } from '../../domain/answer.ts'
+import { noContent, ok } from '../../domain/answer.ts'
 import { directLane } from '../../domain/delivery/event.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
-import type { Reader } from '../../domain/messages/inbox.ts'
+import type { Inbox } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import type { ActionStatus, ButtonType, Mark } from '../../domain/messages/message-marks.ts'
 import { inboxSnoozeMistake, withAction } from '../../domain/messages/message-marks.ts'
@@ -30,45 +33,57 @@ import { removeBatch } from './message-deletion.ts'
 import type { MarkedSoFar } from './message-marks.ts'
 import { markPage, recordFirstMarks } from './message-marks.ts'
 
-/** A transaction that changes the reader's inbox. */
+/** Calls with an API key may have a key for repeats; those of a session have none. */
+interface Repeatable {
+  readonly idempotency?: Idempotency | undefined
+}
+
+/** A transaction that changes the inbox; what the work returns is the body of the answer. */
 function changing<Result>(
   db: Db,
   world: World,
-  { environment, id }: Reader,
+  { environment, id }: Inbox,
+  { idempotency }: Repeatable,
   work: (tx: Tx, counted: CountedInboxes) => Promise<Result>,
-): Promise<Result> {
-  return db.transaction(async (tx) => work(tx, await changeInboxes(tx, world, environment, [id])))
+): Promise<Answer<Result>> {
+  return once(db, world, environment, idempotency, async (tx) =>
+    ok(await work(tx, await changeInboxes(tx, world, environment, [id]))),
+  )
 }
 
 export async function markNotification(
   db: Db,
   world: World,
-  reader: Reader,
-  call: { id: string; mark: Mark },
-): Promise<InboxNotification> {
-  return changing(db, world, reader, async (tx, counted) => {
-    const { id } = await held(tx, reader, call.id)
-    const [row] = await markThose(tx, world, reader, { ids: [id], mark: call.mark, counted })
-    return shown(tx, reader, row, call.id)
+  inbox: Inbox,
+  call: Repeatable & { id: string; mark: Mark },
+): Promise<Answer<InboxNotification>> {
+  return changing(db, world, inbox, call, async (tx, counted) => {
+    const { id } = await held(tx, inbox, call.id)
+    const [row] = await markThose(tx, world, inbox, { ids: [id], mark: call.mark, counted })
+    return shown(tx, inbox, row, call.id)
   })
 }
 
-/** Those of the ids that are the reader's; the others are left out without a word. */
+/** Those of the ids that are in the inbox; the others are left out without a word. */
 export async function markNotifications(
   db: Db,
   world: World,
-  reader: Reader,
-  call: { ids: readonly string[]; mark: Mark },
-): Promise<void> {
-  const { mark } = call
+  inbox: Inbox,
+  call: Repeatable & { ids: readonly string[]; mark: Mark },
+): Promise<Answer<null>> {
+  const { mark, idempotency } = call
   const ids = call.ids.filter(isUuid)
-  await changing(db, world, reader, (tx, counted) => markThose(tx, world, reader, { ids, mark, counted }))
+  return once(db, world, inbox.environment, idempotency, async (tx) => {
+    const counted = await changeInboxes(tx, world, inbox.environment, [inbox.id])
+    await markThose(tx, world, inbox, { ids, mark, counted })
+    return noContent
+  })
 }
 
 async function markThose(
   tx: Tx,
   world: World,
-  { environment, id: subscriberId, contextKeys }: Reader,
+  { environment, id: subscriberId, contextKeys }: Inbox,
   { ids, mark, counted }: { ids: readonly string[]; mark: Mark; counted: CountedInboxes },
 ): Promise<MessageRow[]> {
   const marking = {
@@ -89,47 +104,64 @@ async function markThose(
 export async function markMatching(
   db: Db,
   world: World,
-  reader: Reader,
-  call: { filter: InboxFilter; mark: Mark },
-): Promise<void> {
-  const { environment, id: subscriberId, contextKeys } = reader
-  const { filter, mark } = call
+  inbox: Inbox,
+  call: Repeatable & { filter: InboxFilter; mark: Mark },
+): Promise<Answer<null>> {
+  const { environment, id: subscriberId, contextKeys } = inbox
+  const { filter, mark, idempotency } = call
   const also = allOf([inContexts(contextKeys), matchesFilter(environment, filter)])
   const marking = { subscriberId, feedIds: undefined, also, mark, now: world.now() }
-  let soFar: MarkedSoFar | undefined = { count: 0, after: undefined }
-  while (soFar !== undefined) {
-    const from: MarkedSoFar = soFar
-    soFar = (await db.transaction((tx) => markPage(tx, world, environment, marking, from))).next
-  }
-}
-
-export async function deleteNotification(db: Db, world: World, reader: Reader, id: string): Promise<void> {
-  await changing(db, world, reader, async (tx, counted) => {
-    const row = await held(tx, reader, id)
-    await removeBatch(tx, reader.environment, [row.id], { now: world.now(), counted })
+  const start: MarkedSoFar = { count: 0, after: undefined }
+  return onceInPages(db, world, environment, idempotency, start, async (tx, soFar) => {
+    const { next } = await markPage(tx, world, environment, marking, soFar)
+    return next === undefined ? { answer: noContent } : { next }
   })
 }
 
-export async function deleteMatching(db: Db, world: World, reader: Reader, filter: InboxFilter): Promise<void> {
-  const removePage = (tx: Tx, counted: CountedInboxes): Promise<number> =>
-    lockInbox(tx, reader, filter).then((ids) => removeBatch(tx, reader.environment, ids, { now: world.now(), counted }))
-  // What was deleted no longer matches, so this ends.
-  while ((await changing(db, world, reader, removePage)) === deletedAtOnceMax);
+export async function deleteNotification(
+  db: Db,
+  world: World,
+  inbox: Inbox,
+  { id, idempotency }: Repeatable & { id: string },
+): Promise<Answer<null>> {
+  const { environment } = inbox
+  return once(db, world, environment, idempotency, async (tx) => {
+    const counted = await changeInboxes(tx, world, environment, [inbox.id])
+    const row = await held(tx, inbox, id)
+    await removeBatch(tx, environment, [row.id], { now: world.now(), counted })
+    return noContent
+  })
+}
+
+export async function deleteMatching(
+  db: Db,
+  world: World,
+  inbox: Inbox,
+  { filter, idempotency }: Repeatable & { filter: InboxFilter },
+): Promise<Answer<null>> {
+  const { environment } = inbox
+  return onceInPages(db, world, environment, idempotency, undefined, async (tx) => {
+    const counted = await changeInboxes(tx, world, environment, [inbox.id])
+    const ids = await lockInbox(tx, inbox, filter)
+    const count = await removeBatch(tx, environment, ids, { now: world.now(), counted })
+    // What was deleted no longer matches, so this ends.
+    return count === deletedAtOnceMax ? { next: undefined } : { answer: noContent }
+  })
 }
 
 export async function snoozeNotification(
   db: Db,
   world: World,
-  reader: Reader,
-  call: { id: string; until: string },
-): Promise<InboxNotification> {
+  inbox: Inbox,
+  call: Repeatable & { id: string; until: string },
+): Promise<Answer<InboxNotification>> {
   const now = world.now()
   const until = new Date(call.until)
   const mistake = inboxSnoozeMistake(until, now)
   if (mistake !== undefined) throw invalidField('snoozeUntil', `snoozeUntil ${mistake}`, call.until)
-  const { environment, id: subscriberId } = reader
-  return changing(db, world, reader, async (tx, counted) => {
-    const { id, first_seen_at: seenBefore } = await held(tx, reader, call.id)
+  const { environment, id: subscriberId } = inbox
+  return changing(db, world, inbox, call, async (tx, counted) => {
+    const { id, first_seen_at: seenBefore } = await held(tx, inbox, call.id)
     const row = await snoozeMessage(tx, environment, { id, subscriberId, until, now, counted })
     const task = { id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: id } } as const
     await insertTasks(tx, environment, [task], now)
@@ -140,7 +172,7 @@ export async function snoozeNotification(
       const news = { id: world.newId(now), ...event }
       await reportNews(tx, environment, [news], { newId: () => world.newId(now), now })
     }
-    return shown(tx, reader, row, call.id)
+    return shown(tx, inbox, row, call.id)
   })
 }
 
@@ -148,40 +180,42 @@ export async function snoozeNotification(
 export async function unsnoozeNotification(
   db: Db,
   world: World,
-  reader: Reader,
-  messageId: string,
-): Promise<InboxNotification> {
-  return changing(db, world, reader, async (tx, counted) => {
-    const { id, job_id: jobId } = await held(tx, reader, messageId)
+  inbox: Inbox,
+  call: Repeatable & { id: string },
+): Promise<Answer<InboxNotification>> {
+  const { id: messageId } = call
+  return changing(db, world, inbox, call, async (tx, counted) => {
+    const { id, job_id: jobId } = await held(tx, inbox, messageId)
     const now = world.now()
-    if (!(await endSnoozeEarly(tx, reader.environment, { id, now, counted }))) throw unknown(messageId)
-    await deleteTasks(tx, reader.environment, [id])
-    await appendDetails(tx, reader.environment, [{ jobId, details: [detail(now, 'unsnoozed')] }])
-    return shown(tx, reader, await held(tx, reader, messageId), messageId)
+    if (!(await endSnoozeEarly(tx, inbox.environment, { id, now, counted }))) throw unknown(messageId)
+    await deleteTasks(tx, inbox.environment, [id])
+    await appendDetails(tx, inbox.environment, [{ jobId, details: [detail(now, 'unsnoozed')] }])
+    return shown(tx, inbox, await held(tx, inbox, messageId), messageId)
   })
 }
 
 export async function answerAction(
   db: Db,
   world: World,
-  reader: Reader,
-  call: { id: string; type: ButtonType; status: ActionStatus },
-): Promise<InboxNotification> {
-  return changing(db, world, reader, async (tx, counted) => {
-    const { id, cta: before } = await held(tx, reader, call.id)
+  inbox: Inbox,
+  call: Repeatable & { id: string; type: ButtonType; status: ActionStatus },
+): Promise<Answer<InboxNotification>> {
+  return changing(db, world, inbox, call, async (tx, counted) => {
+    const { id, cta: before } = await held(tx, inbox, call.id)
     const cta = withAction(before ?? {}, call)
     if (cta === undefined) {
       throw badRequest(`Could not perform action on the ${call.type} button because it does not exist.`)
     }
-    const row = await setCta(tx, reader.environment, { id, cta, now: world.now(), counted })
-    return shown(tx, reader, row, call.id)
+    const row = await setCta(tx, inbox.environment, { id, cta, now: world.now(), counted })
+    return shown(tx, inbox, row, call.id)
   })
 }
 
-/** One of the reader's own, in the contexts of their session; no one else changes it before the transaction ends. */
-async function held(tx: Tx, { environment, id: subscriberId, contextKeys }: Reader, id: string): Promise<MessageRow> {
+/** One of the reader's own, in its contexts; no one else changes it before the transaction ends. */
+async function held(tx: Tx, { environment, id: subscriberId, contextKeys }: Inbox, id: string): Promise<MessageRow> {
   const row = isUuid(id) ? await lockMessage(tx, environment, { id, subscriberId }) : undefined
-  const isTheirs = row?.channel === 'in_app' && sameKeys(row.context_keys ?? [], contextKeys)
+  const isTheirs =
+    row?.channel === 'in_app' && (contextKeys === undefined || sameKeys(row.context_keys ?? [], contextKeys))
   if (row === undefined || !isTheirs) throw unknown(id)
   return row
 }
@@ -192,7 +226,7 @@ const sameKeys = (one: readonly string[], other: readonly string[]): boolean =>
 
 async function shown(
   tx: Tx,
-  { environment, id }: Reader,
+  { environment, id }: Inbox,
   row: MessageRow | undefined,
   asked: string,
 ): Promise<InboxNotification> {

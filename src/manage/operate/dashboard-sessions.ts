@@ -18,6 +18,8 @@ export interface OpenedSession {
   readonly environment: Environment
   readonly id: string
   readonly expiresAt: Date
+  /** Set where a user signed in. */
+  readonly userId?: string
 }
 
 /** The part of the sign-in URL after the `#`. */

@@ -122,15 +122,17 @@ export async function deleteEnvironment(
     throwIfNotOwn(all, environment, call.id)
     throwIfFirst(all, environment)
     await lockEnvironment(tx, environment)
-    await throwIfNotConfirmed(tx, environment, call.confirm)
+    // As it is called now: what the key was read with may be seconds old.
+    const own = all.find(({ id }) => id === environment.id) ?? environment
+    await throwIfNotConfirmed(tx, own, call.confirm)
     const now = world.now()
     if (!(await markEnvironmentDeleted(tx, environment, now))) throw notThere(call.id)
     await revokeAllApiKeys(tx, environment, now)
-    const deletion = await insertDeletion(tx, environment, { requestedBy: call.author.keyId, now })
+    const deletion = await insertDeletion(tx, own, { requestedBy: call.author.keyId, now })
     const change = {
-      ...named(environment),
+      ...named(own),
       action: 'delete',
-      before: recordOf({ ...environment, color: null }),
+      before: recordOf({ ...own, color: null }),
     } as const
     // In a log that can still be read over the API, and in its own, which is kept; the older log first, as everywhere.
     const oldest = all.find(({ organizationId }) => organizationId === environment.organizationId) ?? environment

@@ -10,6 +10,7 @@ import { sweepSignedTexts } from '../../store/integrations/inbound-tokens.ts'
 import { sweepOutbox } from '../../store/messages/outbox.ts'
 import { sweepDashboard } from '../../store/operate/dashboard-sessions.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
+import { sweepUserSessions } from '../../store/operate/user-sessions.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
 import { sweepDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
 import { sweepDeletedEndpoints } from '../../store/webhooks/webhook-endpoints.ts'
@@ -36,6 +37,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
     sweepThrottleWindows,
     sweepOutbox,
     sweepDashboard,
+    sweepUserSessions,
     sweepDeliveries,
     sweepDeletedEndpoints,
   ]) {

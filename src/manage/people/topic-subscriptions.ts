@@ -22,7 +22,7 @@ import {
   subscriptionsPerCallMax,
   subscriptionsResult,
 } from '../../domain/people/topic.ts'
-import { invalidField, Problem } from '../../domain/problem.ts'
+import { invalidField, notFound, Problem } from '../../domain/problem.ts'
 import {
   deleteSubscriptions,
   findSubscriptionsOf,
@@ -30,6 +30,7 @@ import {
   holdSummaries,
   insertSubscriptions,
   lockSubscriptions,
+  renameSubscription,
 } from '../../store/people/topic-subscriptions.ts'
 import { findTopic } from '../../store/people/topics.ts'
 import type { World } from '../../world/world.ts'
@@ -96,6 +97,38 @@ export async function unsubscribeFromTopic(
     return ok(result)
   })
 }
+
+/** The subscription of a topic that has this identifier, its own or the default one, locked. */
+async function lockByIdentifier(
+  tx: Tx,
+  environment: Environment,
+  { topicKey, identifier }: { topicKey: string; identifier: string },
+): Promise<TopicSubscription> {
+  const topic = await findTopic(tx, environment, topicKey)
+  if (topic === undefined) throw unknownTopic(topicKey)
+  const { found } = await findTargets(tx, environment, topic, [{ identifier }])
+  const subscription = found.byIdentifier.get(identifier)
+  if (subscription === undefined) throw unknownSubscription(topicKey, identifier)
+  return subscription
+}
+
+export async function changeSubscription(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: { topicKey: string; identifier: string; name: string | undefined; idempotency: Idempotency | undefined },
+): Promise<Answer<TopicSubscription>> {
+  const { name } = call
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const subscription = await lockByIdentifier(tx, environment, call)
+    if (name === undefined) return ok(subscription)
+    await renameSubscription(tx, environment, subscription, name)
+    return ok({ ...subscription, name })
+  })
+}
+
+export const unknownSubscription = (topicKey: string, identifier: string): Problem =>
+  notFound(`Subscription ${identifier} was not found in topic ${topicKey}`)
 
 /** Subscribes whom the topic does not have yet; the result holds the new and the old, by subscriberId. */
 async function insertMissing(

@@ -57,6 +57,36 @@ export async function redriveNotification(
   return answer
 }
 
+/** Carries a result out of a transaction that is rolled back. */
+class RolledBack extends Error {
+  readonly result: RedrivenNotification
+
+  constructor(result: RedrivenNotification) {
+    super('Only a preview')
+    this.name = 'RolledBack'
+    this.result = result
+  }
+}
+
+/** What a redrive would do: it is carried out, and taken back before anything of it can be seen. */
+export async function previewRedrive(
+  db: Db,
+  world: World,
+  { environment, keyId }: Principal,
+  call: { notificationId: string; includeUnsure?: boolean | undefined },
+): Promise<RedrivenNotification> {
+  const { notificationId, includeUnsure } = call
+  try {
+    return await db.transaction(async (tx) => {
+      const how = { notificationId, by: keyId, includesUnsure: includeUnsure === true }
+      throw new RolledBack(await redriveOne(tx, world, environment, how))
+    })
+  } catch (error) {
+    if (error instanceof RolledBack) return error.result
+    throw error
+  }
+}
+
 /** In the transaction it is given. */
 export async function redriveOne(
   tx: Tx,

@@ -33,7 +33,7 @@ interface Call {
 }
 
 /** What a caller calls the content: its two faces have different names for it. */
-interface NewLayout {
+export interface NewLayout {
   readonly identifier?: string
   readonly name: string
   readonly description?: string
@@ -162,7 +162,7 @@ async function layoutNamed(tx: Tx, environment: Environment, name: string): Prom
   return layout
 }
 
-function demandGoodContent(content: string, field: string): void {
+export function demandGoodContent(content: string, field: string): void {
   const mistake =
     content.length > layoutLengthMax
       ? `is ${content.length} characters long; at most ${layoutLengthMax} are allowed`

@@ -27,7 +27,7 @@ export interface PreviewSample {
   readonly steps: JsonObject
 }
 
-const sampleSubscriber = {
+export const sampleSubscriber = {
   subscriberId: 'ada',
   firstName: 'Ada',
   lastName: 'Lovelace',

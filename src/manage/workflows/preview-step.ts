@@ -191,7 +191,7 @@ async function layoutsFor(db: Sql, environment: Environment, { template }: Notif
 }
 
 /** No more of them than this subscriber can get. */
-async function translationsFor(db: Sql, environment: Environment, locale: unknown): Promise<Translations> {
+export async function translationsFor(db: Sql, environment: Environment, locale: unknown): Promise<Translations> {
   const locales = typeof locale === 'string' ? localesOf(locale) : []
   const rows = await findTranslations(db, environment, { locales, preferredDefault })
   return translationsOf(rows.map(({ locale, texts }) => ({ locale, texts: flatTexts(texts).texts })))

@@ -4,18 +4,22 @@ import type { Answer, Idempotency } from '../../domain/answer.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import { notFound } from '../../domain/problem.ts'
+import { layoutsMax } from '../../domain/workflows/layout.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { DiffLine } from '../../domain/workflows/text-diff.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
+import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
+import { documentOf } from '../../domain/workflows/workflow-document.ts'
+import { listFeeds } from '../../store/workflows/feeds.ts'
+import { listLayouts } from '../../store/workflows/layouts.ts'
 import type { WorkflowAtVersion } from '../../store/workflows/workflow-versions.ts'
 import { findWorkflowAt } from '../../store/workflows/workflow-versions.ts'
 import { findWorkflow, workflowOf } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
-import { comparable, shownLines } from './hidden-values.ts'
-import { namesOf } from './workflow-bundles.ts'
-import { documentOf } from './workflow-document.ts'
+import { comparable, shownLines } from './text/hidden-values.ts'
 import { unknownWorkflow } from './workflow-rules.ts'
-import { filesOf } from './workflow-texts.ts'
+import type { TextFile } from './text/workflow-texts.ts'
+import { filesOf } from './text/workflow-texts.ts'
 import { changeBy, firstApi } from './workflows.ts'
 
 /** A number as it is shown, or the current one. */
@@ -32,6 +36,32 @@ export async function workflowAt(
   const found = await findWorkflowAt(db, environment, workflow.id, version === 'current' ? undefined : version)
   if (found === undefined) throw notFound(`Workflow ${workflow.identifier} has no version ${version}`)
   return found
+}
+
+const feedsMax = 1_000
+
+async function namesOf(db: Sql, environment: Environment): Promise<DocumentNames> {
+  const [layouts, feeds] = [
+    await listLayouts(db, environment, { offset: 0, limit: layoutsMax, oldestFirst: true }),
+    await listFeeds(db, environment, { offset: 0, limit: feedsMax }),
+  ]
+  const named = (all: readonly { _id: string; identifier: string }[]) =>
+    new Map(all.map((one) => [one._id, one.identifier]))
+  return { layouts: named(layouts), feeds: named(feeds) }
+}
+
+/** A version as files, as they stand in a folder. Secrets of its steps are for full keys only. */
+export async function versionFiles(
+  db: Sql,
+  principal: Principal,
+  idOrIdentifier: string,
+  version: VersionName,
+): Promise<{ readonly number: number; readonly files: readonly TextFile[] }> {
+  const { environment } = principal
+  const found = await workflowAt(db, environment, idOrIdentifier, version)
+  const names = await namesOf(db, environment)
+  const files = filesOf(documentOf(shownTo(principal, workflowOf(environment, found)), names))
+  return { number: found.number, files }
 }
 
 export interface VersionDiff {

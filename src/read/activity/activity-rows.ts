@@ -30,6 +30,8 @@ export interface ActivityRow extends NotificationRow {
   readonly event_topic_ids: string[] | null
   readonly event_topic_keys: string[] | null
   readonly is_test: boolean
+  /** Of the event; null for none. */
+  readonly warnings: string[] | null
   /** Who made the workflow last. */
   readonly origin: WorkflowOrigin
   /** The subscriber as callers name it; null if it is gone without a trace. */
@@ -47,7 +49,8 @@ export interface ActivityRow extends NotificationRow {
  */
 export function completed(environment: Environment, notifications: Statement): Statement {
   return sql`select ${notificationColumns}, e.transaction_id, e.payload, e.overrides, e.context_keys, e.severity,
-        e.topic_ids as event_topic_ids, e.topic_keys as event_topic_keys, e.test is not null as is_test, w.origin,
+        e.topic_ids as event_topic_ids, e.topic_keys as event_topic_keys, e.test is not null as is_test, e.warnings,
+        w.origin,
         s.subscriber_id as recipient_id, s.first_name, s.last_name, s.email, s.phone, s.deleted_at is not null as is_deleted
       from (${notifications}) as n
       left join lateral (select * from events found

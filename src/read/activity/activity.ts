@@ -135,19 +135,19 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
   const { definition } = version
   const createdAt = timestampOfId(row.id).toISOString()
   const jobs = jobsOf(row, version, facts, createdAt)
-  const digestedId = jobs.flatMap((job) => facts.jobs.get(job._id)?.state?.digestedNotificationId ?? [])[0]
+  // No spreads in so large a literal: its object would be slow to make and slow to serialise.
   return {
     _id: row.id,
     _environmentId: environment.id,
     _organizationId: environment.organizationId,
     _subscriberId: row.subscriber_id,
     _templateId: version.workflowId,
-    ...(digestedId === undefined ? {} : { _digestedNotificationId: digestedId }),
+    _digestedNotificationId: digestedIn(jobs, facts),
     transactionId: row.transaction_id,
     createdAt,
     updatedAt: jobs.reduce((latest, job) => (job.updatedAt > latest ? job.updatedAt : latest), createdAt),
     channels: channelsOf(definition.steps),
-    ...subscriberOf(row),
+    subscriber: subscriberOf(row),
     template: templateOf(version, row.origin),
     jobs,
     payload: row.payload,
@@ -159,6 +159,7 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
     critical: definition.critical,
     contextKeys: row.context_keys ?? [],
     isTest: row.is_test,
+    ...(row.warnings === null ? {} : { warnings: row.warnings }),
   }
 }
 
@@ -177,9 +178,18 @@ function jobsOf(
   })
 }
 
-function subscriberOf(row: ActivityRow): { subscriber?: ActivitySubscriber } {
-  if (row.recipient_id === null || row.is_deleted) return {}
-  const subscriber = {
+/** The notification that continues for this one, if a digest merged them. */
+function digestedIn(jobs: readonly ActivityJob[], facts: ActivityFacts): string | undefined {
+  for (const { _id } of jobs) {
+    const id = facts.jobs.get(_id)?.state?.digestedNotificationId
+    if (id !== undefined) return id
+  }
+  return undefined
+}
+
+function subscriberOf(row: ActivityRow): ActivitySubscriber | undefined {
+  if (row.recipient_id === null || row.is_deleted) return undefined
+  return {
     _id: row.subscriber_id,
     subscriberId: row.recipient_id,
     ...(row.first_name === null ? {} : { firstName: row.first_name }),
@@ -187,7 +197,6 @@ function subscriberOf(row: ActivityRow): { subscriber?: ActivitySubscriber } {
     ...(row.email === null ? {} : { email: row.email }),
     ...(row.phone === null ? {} : { phone: row.phone }),
   }
-  return { subscriber }
 }
 
 /** As it was when the event came; its identifier as it is now. */

@@ -10,7 +10,7 @@ import { findAvatars } from '../../store/messages/origins.ts'
 import type { FeedMessageRow } from '../../store/messages/rows.ts'
 import { feedMessageColumns, isInFeed } from '../../store/messages/rows.ts'
 import type { FeedRecipient } from '../../store/messages/views.ts'
-import { feedItemOf } from '../../store/messages/views.ts'
+import { feedItemOf, feedSubscriberOf } from '../../store/messages/views.ts'
 import { rowNamed } from '../../store/people/subscribers.ts'
 import { feedNames } from '../../store/workflows/feeds.ts'
 import { idMax } from '../activity/activity-filters.ts'
@@ -47,7 +47,7 @@ export async function feedPage(
   // Whoever has an empty page is there all the same.
   const page = offsetPage(first.id === null ? [] : rows, query, cappedAt(first.count))
   const { recipient_id, recipient, first_name, last_name, avatar } = first
-  const subscriber = { id: recipient_id, subscriber_id: recipient, first_name, last_name, avatar }
+  const subscriber = feedSubscriberOf({ id: recipient_id, subscriber_id: recipient, first_name, last_name, avatar })
   const origins = await originsOf(db, environment, page.data, versions)
   return { ...page, data: page.data.map((row) => feedItemOf(environment, subscriber, row, origins)) }
 }

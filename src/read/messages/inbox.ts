@@ -1,7 +1,8 @@
 // A subscriber's inbox: a page of it, and how many notifications each of some filters finds.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
-import type { Reader } from '../../domain/messages/inbox.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Inbox } from '../../domain/messages/inbox.ts'
 import { inboxCountMax } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import type { InboxNotification } from '../../domain/messages/message-views.ts'
@@ -13,8 +14,18 @@ import { findOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { isInFeed, isListed, messageColumns } from '../../store/messages/rows.ts'
 import { inboxNotificationOf } from '../../store/messages/views.ts'
-import { findSubscribersById } from '../../store/people/subscribers.ts'
+import { findSubscriberRows, findSubscribersById } from '../../store/people/subscribers.ts'
 import { idMax } from '../activity/activity-filters.ts'
+
+/** The inbox of a subscriber by the caller's own id of them; undefined if there is none. */
+export async function findInbox(
+  db: Sql,
+  environment: Environment,
+  { subscriberId, contextKeys }: { subscriberId: string; contextKeys: readonly string[] | undefined },
+): Promise<Inbox | undefined> {
+  const [row] = await findSubscriberRows(db, environment, [subscriberId])
+  return row && { environment, id: row.id, contextKeys }
+}
 
 export interface InboxQuery {
   readonly filter: InboxFilter
@@ -28,18 +39,18 @@ export interface InboxQuery {
 /** Newest first. */
 export async function inboxPage(
   db: Sql,
-  reader: Reader,
+  inbox: Inbox,
   query: InboxQuery,
 ): Promise<{ data: InboxNotification[]; hasMore: boolean }> {
-  const after = query.after === undefined ? undefined : await placeOf(db, reader, query.after)
+  const after = query.after === undefined ? undefined : await placeOf(db, inbox, query.after)
   const [[subscriber], rows] = await Promise.all([
-    findSubscribersById(db, reader.environment, [reader.id]),
-    db.rows<MessageRow>(pageStatement(reader, query, after)),
+    findSubscribersById(db, inbox.environment, [inbox.id]),
+    db.rows<MessageRow>(pageStatement(inbox, query, after)),
   ])
   // Deleted just now.
   if (subscriber === undefined) return { data: [], hasMore: false }
   const shown = rows.slice(0, query.limit)
-  const origins = await findOrigins(db, reader.environment, shown)
+  const origins = await findOrigins(db, inbox.environment, shown)
   return {
     data: shown.map((row) => inboxNotificationOf(subscriber, row, origins)),
     hasMore: rows.length > query.limit,
@@ -52,7 +63,7 @@ interface Place {
 }
 
 /** Even if it was deleted since: the page continues from its position. */
-async function placeOf(db: Sql, { environment, id }: Reader, after: string): Promise<Place> {
+async function placeOf(db: Sql, { environment, id }: Inbox, after: string): Promise<Place> {
   const found = isUuid(after)
     ? await db.row<Place>(sql`
         select m.id, m.created_at from messages m
@@ -63,8 +74,8 @@ async function placeOf(db: Sql, { environment, id }: Reader, after: string): Pro
 }
 
 /** As a range in the order of an index, so that only the indexes of subscribers give the order; see `feed.ts`. */
-function pageStatement(reader: Reader, { filter, limit, offset }: InboxQuery, after: Place | undefined): Statement {
-  const { environment, id, contextKeys } = reader
+function pageStatement(inbox: Inbox, { filter, limit, offset }: InboxQuery, after: Place | undefined): Statement {
+  const { environment, id, contextKeys } = inbox
   const isOpen = isOpenOnly(filter)
   const key = isOpen ? sql`m.subscriber_id` : sql`m.subscriber_id, m.channel`
   const value = isOpen ? sql`${id}::uuid` : sql`${id}::uuid, 'in_app'`
@@ -91,27 +102,27 @@ const isOpenInFeed = sql`${isInFeed} and not (m.read and m.seen)`
 const lookedAtMax = 10_000
 
 /** The number for each filter, at most 100, in one statement: open ones are walked once, by their index alone. */
-export async function inboxCounts(db: Sql, reader: Reader, filters: readonly InboxFilter[]): Promise<number[]> {
+export async function inboxCounts(db: Sql, inbox: Inbox, filters: readonly InboxFilter[]): Promise<number[]> {
   if (filters.length === 0) return []
-  const row = await db.row<{ counts: number[] }>(countStatement(reader, filters))
+  const row = await db.row<{ counts: number[] }>(countStatement(inbox, filters))
   return row?.counts ?? filters.map(() => 0)
 }
 
-function countStatement(reader: Reader, filters: readonly InboxFilter[]): Statement {
+function countStatement(inbox: Inbox, filters: readonly InboxFilter[]): Statement {
   const open = filters.filter(isOpenOnly)
   const numbers = filters.map((filter) => {
     const place = open.indexOf(filter)
-    return place === -1 ? countedAlone(reader, filter) : sql`o.counts[${place + 1}]`
+    return place === -1 ? countedAlone(inbox, filter) : sql`o.counts[${place + 1}]`
   })
-  const statement = sql`select array[${list(numbers)}]::integer[] as counts from (${countedOpen(reader, open)}) as o`
+  const statement = sql`select array[${list(numbers)}]::integer[] as counts from (${countedOpen(inbox, open)}) as o`
   // What a bell asks for, again and again. Plans of other filters depend on their values.
   return filters.every(isPlain) && open.length === filters.length ? prepared('inbox-counts', statement) : statement
 }
 
 /** All that are open are walked once, whatever the number of filters. */
-function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
+function countedOpen(inbox: Inbox, open: readonly InboxFilter[]): Statement {
   if (open.length === 0) return sql`select null::bigint[] as counts`
-  const { environment } = reader
+  const { environment } = inbox
   // Tags and data are not in the index: for them the rows are read.
   const columns = open.every(isPlain) ? openColumns : sql`m.*`
   const counts = open.map(
@@ -120,7 +131,7 @@ function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
   return sql`
     select array[${list(counts)}]::bigint[] as counts from (
       select ${columns} from messages m
-      where m.environment_id = ${environment.id} and ${ofReader(reader)} and ${isOpenInFeed}
+      where m.environment_id = ${environment.id} and ${ofInbox(inbox)} and ${isOpenInFeed}
       limit ${lookedAtMax}) as m`
 }
 
@@ -129,15 +140,15 @@ const isPlain = ({ tags = [], data = [] }: InboxFilter): boolean => tags.length 
 /** Those of the index. */
 const openColumns = sql`m.read, m.seen, m.archived, m.severity, m.created_at, null::timestamptz as snoozed_until`
 
-const countedAlone = (reader: Reader, filter: InboxFilter): Statement => sql`(
+const countedAlone = (inbox: Inbox, filter: InboxFilter): Statement => sql`(
   select count(*) from (
     select from (
       select m.* from messages m
-      where m.environment_id = ${reader.environment.id} and ${ofReader(reader)} and m.channel = 'in_app' and ${isListed}
+      where m.environment_id = ${inbox.environment.id} and ${ofInbox(inbox)} and m.channel = 'in_app' and ${isListed}
       order by m.created_at desc, m.id desc limit ${lookedAtMax}) as m
-    where ${matchesFilter(reader.environment, filter)} limit ${inboxCountMax}) as found)`
+    where ${matchesFilter(inbox.environment, filter)} limit ${inboxCountMax}) as found)`
 
-const ofReader = ({ id, contextKeys }: Reader): Statement => sql`m.subscriber_id = ${id} and ${inContexts(contextKeys)}`
+const ofInbox = ({ id, contextKeys }: Inbox): Statement => sql`m.subscriber_id = ${id} and ${inContexts(contextKeys)}`
 
 const list = (parts: readonly Statement[]): Statement => {
   const [first = sql``, ...rest] = parts

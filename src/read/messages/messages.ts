@@ -106,13 +106,11 @@ async function wholeMessages(
   ])
   refuseHeavyPage(rows, origins, templates)
   return rows.map((row) => {
-    const subscriber = subscribers.get(row.subscriber_id)
-    const template = templates.get(row.version_id)
     const message = messageOf(environment, row, origins, seesAddresses(principal) ? sealer : undefined)
     return {
       ...(seesAddresses(principal) ? message : messageWithoutAddresses(message)),
-      ...(subscriber === undefined ? {} : { subscriber }),
-      ...(template === undefined ? {} : { template }),
+      subscriber: subscribers.get(row.subscriber_id),
+      template: templates.get(row.version_id),
     }
   })
 }

@@ -4,6 +4,7 @@ import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { SubscriberSummary, Topic, TopicSubscription } from '../../domain/people/topic.ts'
+import { subscriberOfIdentifier } from '../../domain/people/topic.ts'
 import type { SubscriptionRow, SummaryRow } from '../../store/people/topic-subscriptions.ts'
 import {
   subscriptionColumns,
@@ -54,6 +55,25 @@ export async function topicSubscriptionsPage(
   }
   const page = await keysetPage(db, list, query)
   return { ...page, data: page.data.map((row) => subscriptionOf(topic, summaryOf(row), row)) }
+}
+
+/** By its own identifier or the default one. */
+export async function findSubscription(
+  db: Sql,
+  environment: Environment,
+  topic: Topic,
+  identifier: string,
+): Promise<TopicSubscription | undefined> {
+  const owner = subscriberOfIdentifier(topic.key, identifier)
+  const isMeant =
+    owner === undefined
+      ? sql`s.identifier = ${identifier}`
+      : sql`u.subscriber_id = ${owner} and u.deleted_at is null and s.identifier is null`
+  const row = await db.row<SubscriptionRow & SummaryRow>(sql`
+    select ${subscriptionColumns}, ${summaryColumns}
+    from topic_subscriptions as s join subscribers as u on u.environment_id = s.environment_id and u.id = s.subscriber_id
+    where s.environment_id = ${environment.id} and s.topic_id = ${topic._id} and ${isMeant}`)
+  return row && subscriptionOf(topic, summaryOf(row), row)
 }
 
 export async function subscriberSubscriptionsPage(

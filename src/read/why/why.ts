@@ -113,6 +113,8 @@ interface NotificationRow {
   readonly requested_email: string | null
   readonly requested_sms: string | null
   readonly integrations: KnownIntegration[]
+  /** Of the event; null for none. */
+  readonly warnings: string[] | null
 }
 
 async function findWhy(db: Sql, environment: Environment, id: string): Promise<Why | undefined> {
@@ -145,16 +147,17 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     at: timestampOfId(row.id).toISOString(),
     summary: summaryOf(steps),
     steps,
+    ...(row.warnings === null ? {} : { warnings: row.warnings }),
   }
 }
 
 async function findNotification(db: Sql, environment: Environment, id: string): Promise<NotificationRow | undefined> {
   return db.row<NotificationRow>(sql`
-    select n.id, n.event_id, e.transaction_id, w.id as workflow_id, ${pinnedIdentifier} as identifier, v.definition,
+    select n.id, n.event_id, e.transaction_id, e.warnings, w.id as workflow_id, ${pinnedIdentifier} as identifier, v.definition,
       s.subscriber_id, e.overrides->'email'->>'integrationIdentifier' as requested_email,
       e.overrides->'sms'->>'integrationIdentifier' as requested_sms, ${knownIntegrations(environment)} as integrations
     from notifications n
-    cross join lateral (select found.transaction_id, found.overrides from events found
+    cross join lateral (select found.transaction_id, found.overrides, found.warnings from events found
       where found.environment_id = ${environment.id} and found.id = n.event_id limit 1) as e
     cross join lateral (select * from workflow_versions found
       where found.environment_id = ${environment.id} and found.id = n.version_id limit 1) as v

@@ -21,6 +21,17 @@ test('every form of the slot takes the body as it is', () => {
   }
 })
 
+test('content names the slot where body does not, and is a field of the payload otherwise', () => {
+  for (const slot of ['{{content}}', '{{{content}}}', '{{ content }}', '{{{ content }}}']) {
+    assert.equal(layoutMistake(`<main>${slot}</main>`), undefined, slot)
+    assert.equal(mail(layout(`<main>${slot}</main>`)).html, '<main><p>&lt;b&gt;</p></main>', slot)
+  }
+  assert.match(layoutMistake('{{content}} {{{content}}}') ?? '', /has 2 places/)
+  const both = '{{ content }} {{{ body }}}'
+  assert.equal(layoutMistake(both), undefined)
+  assert.equal(mail(layout(both), {}, scopeWith({ content: 'mine', x: 'y' })).html, 'mine <p>y</p>')
+})
+
 test('the slot must be there once', () => {
   assert.match(layoutMistake('<main></main>') ?? '', /no place for the body/)
   assert.match(layoutMistake('{{ bodies }} {{ x.body }} {% if body %}{% endif %}') ?? '', /no place for the body/)

@@ -2,6 +2,7 @@
 import type { Template as Parsed } from 'liquidjs'
 import { Output, TypeGuards, toValueSync } from 'liquidjs'
 import type { EmailLayout, TemplateScope } from '../../domain/workflows/rendering.ts'
+import { ownTexts, textsOwner } from '../../domain/workflows/translation.ts'
 import type { Budget } from '../limits.ts'
 import { demandFewTags } from '../markup.ts'
 import { parse, TemplateMistake } from '../parse.ts'
@@ -12,14 +13,19 @@ import { hasStyle, inlineCss } from './inline-css.ts'
 
 const field = 'layout.content'
 
+/** Names of the slot. The second one counts only where the first is missing: it may be a field of the payload otherwise. */
+const slotNames = ['body', 'content'] as const
+type SlotName = (typeof slotNames)[number]
+
 /** Two braces for three, with the same length: columns in errors stay right. */
-const tripleBraced = /\{\{\{(\s*body\s*)\}\}\}/g
+const tripleBraced = /\{\{\{(\s*(?:body|content)\s*)\}\}\}/g
 const inLiquid = (content: string): string => content.replace(tripleBraced, '{{ $1 }}')
 
 /** What is wrong with a layout, with line and column if there are any; undefined if it can be used. */
 export function layoutMistake(content: string): string | undefined {
   try {
-    const slots = slotsIn(parse(inLiquid(content), 'html'))
+    const parsed = parse(inLiquid(content), 'html')
+    const slots = slotsIn(parsed, slotNameIn(parsed))
     if (slots === 1) return undefined
     return slots === 0
       ? 'has no place for the body: add {{{body}}}'
@@ -30,36 +36,45 @@ export function layoutMistake(content: string): string | undefined {
   }
 }
 
-function slotsIn(templates: readonly Parsed[]): number {
+const slotNameIn = (templates: readonly Parsed[]): SlotName =>
+  slotNames.find((name) => slotsIn(templates, name) > 0) ?? 'body'
+
+function slotsIn(templates: readonly Parsed[], slot: SlotName): number {
   let count = 0
   for (const template of templates) {
-    if (template instanceof Output && isBody(template)) count += 1
+    if (template instanceof Output && isSlot(template, slot)) count += 1
     const children = (template as Parsed).children?.(false, true)
-    if (children !== undefined) count += slotsIn(toValueSync(children) as Parsed[])
+    if (children !== undefined) count += slotsIn(toValueSync(children) as Parsed[], slot)
   }
   return count
 }
 
-function isBody({ value }: Output): boolean {
+function isSlot({ value }: Output, slot: SlotName): boolean {
   const [token] = value.initial.postfix
   if (value.initial.postfix.length !== 1 || !TypeGuards.isPropertyAccessToken(token)) return false
   const [name] = token.props
   if (token.props.length !== 1 || name === undefined) return false
-  return TypeGuards.isWordToken(name) && name.content === 'body'
+  return TypeGuards.isWordToken(name) && name.content === slot
 }
 
 export interface CompiledLayout {
   readonly sourceLength: number
   readonly template: Template
+  readonly slot: SlotName
+  /** Whose texts the filter `t` finds first. */
+  readonly textsOwner: string
   readonly hasStyle: boolean
   /** Whether it shows the preheader itself. */
   readonly hasPreheader: boolean
 }
 
-export function compileLayout({ content }: EmailLayout): CompiledLayout {
+export function compileLayout({ content, identifier }: EmailLayout): CompiledLayout {
+  const source = inLiquid(content)
   return {
     sourceLength: content.length,
-    template: compile(field, inLiquid(content), 'html'),
+    template: compile(field, source, 'html'),
+    slot: slotNameIn(parse(source, 'html')),
+    textsOwner: ownTexts('layout', identifier),
     hasStyle: hasStyle(content),
     hasPreheader: /\bpreheader\b/.test(content),
   }
@@ -76,7 +91,14 @@ export function renderLayout(
 ): string {
   const { subject, preheader, body } = mail
   const whole = layout.template.render(
-    { ...scope, subject, preheader, branding: brandingOf(scope), body: new SafeText(body) },
+    {
+      ...scope,
+      [textsOwner]: layout.textsOwner,
+      subject,
+      preheader,
+      branding: brandingOf(scope),
+      [layout.slot]: new SafeText(body),
+    },
     budget,
   )
   demandFewTags(field, whole)

@@ -282,9 +282,9 @@ export async function sweepBackoffs(
   { before, limit }: { before: Date; limit: number },
 ): Promise<number> {
   return tx.run(sql`
-    delete from digest_backoffs where environment_id = ${environment.id} and (step_id, subscriber_id, key_hash) in (
-      select step_id, subscriber_id, key_hash from digest_backoffs
-      where environment_id = ${environment.id} and last_at < ${before} limit ${limit} for update skip locked)`)
+    delete from digest_backoffs where environment_id = ${environment.id} and ctid = any(array(
+      select ctid from digest_backoffs
+      where environment_id = ${environment.id} and last_at < ${before} limit ${limit} for update skip locked))`)
 }
 
 /** What is still stored about a person: windows that collect for them, and when their back-offs last saw an event. */

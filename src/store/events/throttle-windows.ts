@@ -60,9 +60,9 @@ export async function askThrottles(
 /** Deletes at most `limit` finished windows of all environments and returns how many it deleted. */
 export async function sweepThrottleWindows(tx: Tx, now: Date, limit: number): Promise<number> {
   return tx.run(sql`
-    delete from throttle_windows where (environment_id, step_id, subscriber_id, key_hash) in (
-      select environment_id, step_id, subscriber_id, key_hash from throttle_windows where until_at <= ${now}
-      order by until_at limit ${limit} for update skip locked)`)
+    delete from throttle_windows where ctid = any(array(
+      select ctid from throttle_windows where until_at <= ${now}
+      order by until_at limit ${limit} for update skip locked))`)
 }
 
 /**

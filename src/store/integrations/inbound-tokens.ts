@@ -32,8 +32,8 @@ const hashOf = (text: string | Buffer): Buffer => createHash('sha256').update(te
 
 /** Deletes at most `limit` old words of all environments and says how many it deleted. */
 export async function sweepSignedTexts(tx: Tx, now: Date, limit: number): Promise<number> {
-  return tx.run(sql`delete from inbound_tokens where (environment_id, integration_id, token) in (
-    select environment_id, integration_id, token from inbound_tokens
+  return tx.run(sql`delete from inbound_tokens where ctid = any(array(
+    select ctid from inbound_tokens
     where seen_at <= ${new Date(now.getTime() - keptDays * dayMs)}
-    order by seen_at limit ${limit} for update skip locked)`)
+    order by seen_at limit ${limit} for update skip locked))`)
 }

@@ -2,15 +2,16 @@
 import type { Statement, Tx } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Reader } from '../../domain/messages/inbox.ts'
+import type { Inbox } from '../../domain/messages/inbox.ts'
 import type { DataCondition, InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import { deletedAtOnceMax } from './delete.ts'
 import type { CountedInboxes } from './inbox-changes.ts'
 import { changeNumber } from './inbox-changes.ts'
 import { isInFeed } from './rows.ts'
 
-/** Of a row called `m`: its contexts are exactly these. They are stored sorted, and none as null. */
-export function inContexts(contextKeys: readonly string[]): Statement {
+/** Of a row called `m`: its contexts are exactly these. They are stored sorted, and none as null. Undefined: any. */
+export function inContexts(contextKeys: readonly string[] | undefined): Statement {
+  if (contextKeys === undefined) return sql`true`
   return contextKeys.length === 0 ? sql`m.context_keys is null` : sql`m.context_keys = ${contextKeys}::text[]`
 }
 
@@ -51,9 +52,9 @@ const hasData = ({ path, groups }: DataCondition): Statement[] =>
     return sql`m.data #> ${path}::text[] @> any(${values}::jsonb[])`
   })
 
-/** The next of the reader's feed that match, locked, a batch at the most. */
-export async function lockInbox(tx: Tx, reader: Reader, filter: InboxFilter): Promise<string[]> {
-  const { environment, id, contextKeys } = reader
+/** The next of the feed that match, locked, a batch at the most. */
+export async function lockInbox(tx: Tx, inbox: Inbox, filter: InboxFilter): Promise<string[]> {
+  const { environment, id, contextKeys } = inbox
   const rows = await tx.rows<{ id: string }>(sql`
     select m.id from messages m
     where m.environment_id = ${environment.id} and m.subscriber_id = ${id} and ${isInFeed} and ${inContexts(contextKeys)}

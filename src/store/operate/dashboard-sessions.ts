@@ -22,7 +22,7 @@ const linkName = 'Dashboard, by sign-in link'
 
 export type SessionPrincipal = Principal & {
   readonly expiresAt: Date
-  readonly openedBy: 'key' | 'link'
+  readonly openedBy: 'key' | 'link' | 'user'
   /** Of its API key; null where any address will do. */
   readonly allowedAddresses: readonly string[] | null
 }
@@ -57,6 +57,7 @@ export async function findSession(
     keyId: row.keyId ?? id,
     keyName: row.keyName ?? linkName,
     scopes: row.scopes ?? ['full'],
+    ...(row.keyId === null ? { isOperator: true } : {}),
     ...(row.ratePerSecond === null ? {} : { ratePerSecond: row.ratePerSecond }),
     allowedAddresses: row.allowedAddresses,
     expiresAt: row.expiresAt,
@@ -89,11 +90,11 @@ export async function takeLink(tx: Tx, environmentId: string, hash: Buffer, now:
 
 /** Deletes at most `limit` sessions and as many links of all environments that have expired. */
 export async function sweepDashboard(tx: Tx, now: Date, limit: number): Promise<number> {
-  const links = await tx.run(sql`delete from dashboard_links where (environment_id, hash) in (
-    select environment_id, hash from dashboard_links where expires_at <= ${now}
-    order by expires_at limit ${limit} for update skip locked)`)
-  const sessions = await tx.run(sql`delete from dashboard_sessions where (environment_id, id) in (
-    select environment_id, id from dashboard_sessions where expires_at <= ${now}
-    order by expires_at limit ${limit} for update skip locked)`)
+  const links = await tx.run(sql`delete from dashboard_links where ctid = any(array(
+    select ctid from dashboard_links where expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked))`)
+  const sessions = await tx.run(sql`delete from dashboard_sessions where ctid = any(array(
+    select ctid from dashboard_sessions where expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked))`)
   return Math.max(links, sessions)
 }

@@ -63,6 +63,7 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'signing_versions', table: sql`signing_versions` },
   { name: 'dashboard_links', table: sql`dashboard_links` },
   { name: 'dashboard_sessions', table: sql`dashboard_sessions` },
+  { name: 'user_sessions', table: sql`user_sessions` },
   { name: 'api_keys', table: sql`api_keys` },
 ]
 

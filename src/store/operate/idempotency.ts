@@ -75,9 +75,9 @@ export async function storeAnswers(
 
 /** Deletes at most `limit` expired responses of all environments and returns how many it deleted. */
 export async function sweepStoredAnswers(tx: Tx, now: Date, limit: number): Promise<number> {
-  return tx.run(sql`delete from idempotency_keys where (environment_id, scope_hash) in (
-    select environment_id, scope_hash from idempotency_keys where expires_at <= ${now}
-    order by expires_at limit ${limit} for update skip locked)`)
+  return tx.run(sql`delete from idempotency_keys where ctid = any(array(
+    select ctid from idempotency_keys where expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked))`)
 }
 
 function lockKeyOf(environment: Environment, call: Idempotency): bigint {

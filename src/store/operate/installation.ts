@@ -19,6 +19,12 @@ export async function isInstalled(db: Sql): Promise<boolean> {
   return row?.exists === true && (await findEncryptionCheck(db)) !== undefined
 }
 
+/** Whether the schema was ever installed here; a key is made by the first start only. */
+export async function isMigrated(db: Sql): Promise<boolean> {
+  const row = await db.row<{ exists: boolean }>(sql`select to_regclass('schema_migrations') is not null as exists`)
+  return row?.exists === true
+}
+
 /** In which form values are sealed: as what the first start left, or `posthorn reseal` after it. */
 export async function findSealForm(db: Sql): Promise<SealForm> {
   const check = (await isInstalled(db)) ? await findEncryptionCheck(db) : undefined

@@ -14,6 +14,7 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { localInput, Time, zone } from '../../ui/time.tsx'
 import { DeliveryDetail } from './delivery-detail.tsx'
+import { stateOf } from './delivery-state.ts'
 
 type Endpoint = Schemas['WebhookEndpoint']
 type Delivery = Schemas['WebhookDelivery']
@@ -44,10 +45,6 @@ const columns: readonly Column<Delivery>[] = [
     ),
   },
 ]
-
-/** One that waits after an attempt is being retried. */
-export const stateOf = ({ status, attempts }: Pick<Delivery, 'status' | 'attempts'>): string =>
-  status === 'waiting' ? (attempts > 0 ? 'retrying' : 'queued') : status
 
 export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliveryId: string | undefined }) {
   const { status = '' } = useSearch({ strict: false }) as { status?: '' | DeliveryStatus }

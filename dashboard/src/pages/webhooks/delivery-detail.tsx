@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Answered } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { duration, exactTime, Time } from '../../ui/time.tsx'
-import { stateOf } from './deliveries.tsx'
+import { stateOf } from './delivery-state.ts'
 
 type Delivery = Schemas['WebhookDelivery']
 const refreshMs = 1_500

@@ -13,11 +13,12 @@ import { Answered, Empty, Failed, Loading, Notice } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 
 type Workflow = Schemas['Workflow']
-type Change = Schemas['BundleChange']
-const resources: Readonly<Record<Change['resource'], string>> = {
+type Change = Schemas['ConfigurationChange']
+const resources: Readonly<Record<Change['kind'], string>> = {
   workflow: 'Workflow',
   layout: 'Layout',
   feed: 'Feed',
+  translation: 'Texts',
 }
 
 export function Promote({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
@@ -84,18 +85,21 @@ function Plan({
 }) {
   const queries = useQueryClient()
   const there = clientOf(target._id)
-  const bundle = useAsk(['workflows', 'bundle', workflow._id, workflow.updatedAt], () =>
-    answerOf(client.GET('/v1/workflows/{workflowId}/bundle', { params: { path: { workflowId: workflow._id } } })),
+  const identifier = workflow.triggers[0]?.identifier ?? ''
+  const exported = useAsk(['workflows', 'export', workflow._id, workflow.updatedAt], () =>
+    answerOf(client.GET('/v1/configuration', { params: { query: { workflows: [identifier] } } })),
   )
-  const { files: _files, ...given } = bundle.data ?? { files: [] }
-  const body = given as Schemas['WriteWorkflowBundle']
+  // Texts of other workflows stay there.
+  const { notes: _notes, translations = [], ...parts } = exported.data ?? { notes: [] }
+  const given = { ...parts, translations: translations.map((one) => ({ ...one, merge: true })) }
+  const bodyOf = (dryRun: boolean) => ({ ...given, dryRun, lines: dryRun }) as never
   const plan = useQuery({
     queryKey: [target._id, 'promotion', workflow._id, workflow.updatedAt],
-    enabled: bundle.data !== undefined,
+    enabled: exported.data !== undefined,
     staleTime: 0,
-    queryFn: () => answerOf(there.POST('/v1/workflow-bundles/diff', { body })),
+    queryFn: () => answerOf(there.POST('/v1/configuration', { body: bodyOf(true) })),
   })
-  const promote = useChange(() => answerOf(there.PUT('/v1/workflow-bundles', { body })), {
+  const promote = useChange(() => answerOf(there.POST('/v1/configuration', { body: bodyOf(false) })), {
     says: `${workflow.name} is promoted to ${target.name}`,
     quiet: true,
     onDone: () => {
@@ -103,10 +107,10 @@ function Plan({
       onClose()
     },
   })
-  const error = bundle.error ?? plan.error
+  const error = exported.error ?? plan.error
   if (error !== null) return <Failed error={error} />
   if (plan.data === undefined) return <Loading rows={4} />
-  const { changes } = plan.data
+  const { changes, notes } = plan.data
   if (changes.length === 0)
     return (
       <Empty icon="check" title={`${target.name} is up to date`}>
@@ -119,19 +123,24 @@ function Plan({
         This is what changes in {target.name}. Credentials of integrations are never taken along.
       </p>
       {promote.error !== null && <Notice tone="error">{promote.error.message}</Notice>}
+      {notes.map((note) => (
+        <Notice key={note} tone="warning">
+          {note}
+        </Notice>
+      ))}
       {changes.map((change) => (
-        <section key={`${change.resource}${change.identifier}`} className="flex flex-col gap-2">
+        <section key={`${change.kind}${change.identifier}`} className="flex flex-col gap-2">
           <h3 className="flex flex-wrap items-center gap-2">
-            <span className="font-medium">{resources[change.resource]}</span>
+            <span className="font-medium">{resources[change.kind]}</span>
             <span className="font-mono text-xs text-ink-2">{change.identifier}</span>
-            <Badge tone={change.kind === 'create' ? 'green' : 'blue'}>
-              {change.kind === 'create' ? 'New there' : 'Changes'}
+            <Badge tone={change.action === 'create' ? 'green' : 'blue'}>
+              {change.action === 'create' ? 'New there' : 'Changes'}
             </Badge>
             <span className="ml-auto">
-              <DiffSize lines={change.lines} />
+              <DiffSize lines={change.lines ?? []} />
             </span>
           </h3>
-          <Diff label={`What changes in ${change.identifier}`} lines={change.lines} />
+          <Diff label={`What changes in ${change.identifier}`} lines={change.lines ?? []} />
         </section>
       ))}
       <div className="flex flex-wrap justify-end gap-2">

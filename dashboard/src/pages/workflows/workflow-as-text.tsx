@@ -23,8 +23,12 @@ export function WorkflowAsText({
   onClose: () => void
 }) {
   const [view, setView] = useState<'file' | 'call'>('file')
-  const bundle = useAsk(['workflows', 'bundle', workflow._id, workflow.updatedAt], () =>
-    answerOf(client.GET('/v1/workflows/{workflowId}/bundle', { params: { path: { workflowId: workflow._id } } })),
+  const files = useAsk(['workflows', 'files', workflow._id, workflow.updatedAt], () =>
+    answerOf(
+      client.GET('/v1/workflows/{workflowId}/versions/{version}/files', {
+        params: { path: { workflowId: workflow._id, version: 'current' } },
+      }),
+    ),
   )
   return (
     <Dialog title="As text" width="max-w-3xl" onClose={onClose}>
@@ -46,10 +50,10 @@ export function WorkflowAsText({
         ) : (
           <>
             {isChanged && <Notice tone="info">This is the saved version; your changes are not in it yet.</Notice>}
-            <Answered of={bundle}>
-              {({ files }) => (
+            <Answered of={files}>
+              {({ files: all }) => (
                 <>
-                  {files.map(({ path, text }) => (
+                  {all.map(({ path, text }) => (
                     <figure key={path}>
                       <figcaption className="mb-1 font-mono text-xs text-ink-2">{path}</figcaption>
                       <Code label={path} text={text} />

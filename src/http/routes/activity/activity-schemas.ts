@@ -203,6 +203,11 @@ const activityMembers = (jobSchema: TSchema) => ({
   critical: Type.Boolean(),
   contextKeys: Type.Array(Type.String()),
   isTest: Type.Boolean({ description: 'Whether it was created by a workflow test.' }),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What the event contained that had no effect, such as unknown fields and topics; absent if nothing.',
+    }),
+  ),
 })
 
 export const activityPageReply = Type.Object(

@@ -69,6 +69,11 @@ const workflow = Type.Object(
   { title: 'WhyWorkflow' },
 )
 const summary = Type.String({ description: 'How the subscriber was notified, and what prevented other channels.' })
+const warnings = Type.Optional(
+  Type.Array(Type.String(), {
+    description: 'What the event contained that had no effect, such as unknown fields and topics; absent if nothing.',
+  }),
+)
 const steps = Type.Array(step, { description: 'In the order of the workflow.' })
 
 const why = Type.Object(
@@ -80,6 +85,7 @@ const why = Type.Object(
     at: timestamp({ description: 'When the event was accepted.' }),
     summary,
     steps,
+    warnings,
   },
   { title: 'Why' },
 )
@@ -103,6 +109,7 @@ const whyOrAbsent = Type.Object(
     ),
     summary,
     steps,
+    warnings,
     reasons: Type.Optional(
       Type.Array(absence, { description: 'Why there is no notification, most likely reason first.' }),
     ),

@@ -1,17 +1,20 @@
 // Triggering events: /v1/events/trigger, one or many.
 import { Type } from 'typebox'
 import type { GivenEvent } from '../../../accept/judge-events.ts'
-import type { Answer } from '../../../domain/answer.ts'
+import type { Answer, Warning } from '../../../domain/answer.ts'
 import { ok } from '../../../domain/answer.ts'
 import type { TriggerResult } from '../../../domain/delivery/event.ts'
 import { eventsPerCallMax, triggerStatuses } from '../../../domain/delivery/event.ts'
 import { invalid } from '../../../domain/problem.ts'
 import { Turn } from '../../../domain/turn.ts'
+import type { UnknownMember } from '../../../domain/unknown-members.ts'
 import { isLargeBody, plainBytesOf } from '../../request/body-parser.ts'
 import type { EventSource } from '../../request/event-request.ts'
 import { readEvent } from '../../request/event-request.ts'
 import { route } from '../../route.ts'
 import { freeObject, literals } from '../../schemas.ts'
+import { refusalOf, unknownMemberWarning, unknownMemberWords } from '../../warnings.ts'
+import { eventMemberSchemas, unknownInEvent } from './event-members.ts'
 import { shownOverrides, shownPayload, shownRecipients } from './event-schemas.ts'
 
 /** 18 MB of attachments are 24 MB in base64; the rest is for everything else. */
@@ -91,10 +94,11 @@ export const eventRoutes = [
       examples: [example],
     }),
     shownBody: shownEvent,
+    memberSchema: () => Type.Object(eventMemberSchemas()),
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { principal, body, idempotency, traceparent }) => {
-      const event = await readOne(body)
+    handle: async ({ triggers }, { principal, body, unknownMembers, idempotency, traceparent }) => {
+      const event = withUnknown(await readOne(body), unknownMembers)
       return throwIfRejected(await triggers.single(principal.environment, { event, idempotency, traceparent }))
     },
   }),
@@ -119,16 +123,20 @@ export const eventRoutes = [
       },
       { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
     ),
+    // Each event is looked through by itself.
+    memberSchema: () => Type.Object({ events: Type.Unsafe<unknown>({}) }),
     shownBody: Type.Object(
       { events: Type.Array(shownEvent, { minItems: 1, maxItems: eventsPerCallMax }) },
       { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
     ),
     replies: { 201: Type.Array(triggerResult) },
     errors: [413],
-    handle: async ({ triggers }, { principal, body, idempotency, traceparent }) => {
+    handle: async ({ triggers, unknownMembers }, { principal, body, idempotency, traceparent }) => {
       const source = sourceOf(body)
-      const events = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
-      return triggers.bulk(principal.environment, { events, idempotency, traceparent })
+      const read = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
+      const { events, warnings } = lookThrough(body.events, read, unknownMembers)
+      const answer = await triggers.bulk(principal.environment, { events, idempotency, traceparent })
+      return warnings.length === 0 ? answer : { ...answer, warnings }
     },
   }),
   route({
@@ -148,11 +156,12 @@ export const eventRoutes = [
       title: 'BroadcastEvent',
       examples: [broadcastExample],
     }),
+    memberSchema: () => Type.Object(broadcastMembers()),
     shownBody: Type.Object(shownBroadcast, { title: 'BroadcastEvent', examples: [broadcastExample] }),
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { principal, body, idempotency, traceparent }) => {
-      const event = await readOne(body, 'broadcast')
+    handle: async ({ triggers }, { principal, body, unknownMembers, idempotency, traceparent }) => {
+      const event = withUnknown(await readOne(body, 'broadcast'), unknownMembers)
       return throwIfRejected(await triggers.single(principal.environment, { event, idempotency, traceparent }))
     },
   }),
@@ -195,6 +204,36 @@ async function readInTurns(events: readonly unknown[], source: EventSource): Pro
     if (turn.isOver()) await turn.next()
   }
   return read
+}
+
+function broadcastMembers() {
+  const { to: _to, ...members } = eventMemberSchemas()
+  return members
+}
+
+/** What was not understood is stored with the event, so that the activity shows it. */
+function withUnknown(event: GivenEvent, unknown: readonly UnknownMember[]): GivenEvent {
+  if (unknown.length === 0 || !('request' in event)) return event
+  return { ...event, warnings: [...unknown.map(unknownMemberWords), ...event.warnings] }
+}
+
+/** Refused or reported, each event for itself. */
+function lookThrough(
+  given: readonly unknown[],
+  read: readonly GivenEvent[],
+  then: 'warn' | 'refuse',
+): { events: readonly GivenEvent[]; warnings: readonly Warning[] } {
+  const unknown = given.map(unknownInEvent)
+  if (unknown.every((members) => members.length === 0)) return { events: read, warnings: [] }
+  const events = read.map((event, index): GivenEvent => {
+    const members = unknown[index] ?? []
+    if (then === 'warn' || members.length === 0) return withUnknown(event, members)
+    const refusals = members.map(refusalOf)
+    if ('mistakes' in event) return { ...event, mistakes: [...event.mistakes, ...refusals] }
+    const { transactionId } = event.request
+    return { mistakes: refusals, ...(transactionId === undefined ? {} : { transactionId }) }
+  })
+  return { events, warnings: unknown.flat().map(unknownMemberWarning) }
 }
 
 /** A single event that cannot run is a client error. */

@@ -13,6 +13,7 @@ import { readEvent } from '../../request/event-request.ts'
 import { route } from '../../route.ts'
 import { freeObject, literals, nullableString, timestamp } from '../../schemas.ts'
 import { createWorkflowBody } from '../workflows/workflow-schemas.ts'
+import { eventMemberSchemas } from './event-members.ts'
 
 const integration = Type.Object(
   { _id: Type.String(), identifier: Type.String(), providerId: Type.String(), channel: literals(channels) },
@@ -204,6 +205,7 @@ export const simulateRoutes = [
     category: 'global',
     cost: 20,
     body,
+    memberSchema: () => Type.Object({ ...body.properties, ...eventMemberSchemas() }),
     replies: { 200: simulation },
     // By its schema it takes twice as long.
     writtenBy: JSON.stringify,

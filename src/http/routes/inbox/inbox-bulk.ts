@@ -1,6 +1,5 @@
 // The notifications of a session's inbox, many at once: those that match tags and data, or all.
 import { Type } from 'typebox'
-import { noContent } from '../../../domain/answer.ts'
 import type { InboxFilter } from '../../../domain/messages/inbox-filter.ts'
 import type { Mark } from '../../../domain/messages/message-marks.ts'
 import { messagesPerMarkMax } from '../../../domain/messages/message-marks.ts'
@@ -11,7 +10,8 @@ import { filterOfBody, filterTextMax } from '../../request/inbox-filter.ts'
 
 const path = '/v1/inbox/notifications'
 const shared = { tag: 'Inbox', method: 'POST', replies: { 204: null } } as const
-const filterMembers = {
+/** Which notifications a bulk call concerns. */
+export const filterMembers = {
   tags: Type.Optional(
     Type.Unsafe<unknown>({
       type: ['array', 'object', 'null'],
@@ -26,6 +26,12 @@ const filterMembers = {
     }),
   ),
 }
+export const notificationIds = Type.Optional(
+  Type.Array(Type.String({ maxLength: 255 }), {
+    maxItems: messagesPerMarkMax,
+    description: 'Only these notifications.',
+  }),
+)
 const matching = Type.Object(filterMembers, { title: 'MatchingNotifications', examples: [{ tags: ['orders'] }] })
 
 const bulk = (
@@ -41,10 +47,8 @@ const bulk = (
     summary,
     description: 'Without `tags` and `data`, all notifications. Snoozed ones are unchanged.',
     body: matching,
-    handle: async ({ db, world }, { reader, body }) => {
-      await markMatching(db, world, reader, { filter: { ...filterOfBody(body), ...also }, mark })
-      return noContent
-    },
+    handle: ({ db, world }, { reader, body }) =>
+      markMatching(db, world, reader, { filter: { ...filterOfBody(body), ...also }, mark }),
   })
 
 const archiveRead = { mark: 'archived', also: { read: true } } as const
@@ -67,10 +71,7 @@ export const inboxBulkRoutes = [
     summary: 'Delete notifications',
     description: 'Without `tags` and `data`, all notifications. Snoozed ones are not deleted.',
     body: matching,
-    handle: async ({ db, world }, { reader, body }) => {
-      await deleteMatching(db, world, reader, filterOfBody(body))
-      return noContent
-    },
+    handle: ({ db, world }, { reader, body }) => deleteMatching(db, world, reader, { filter: filterOfBody(body) }),
   }),
   inboxRoute({
     ...shared,
@@ -81,20 +82,14 @@ export const inboxBulkRoutes = [
     body: Type.Object(
       {
         ...filterMembers,
-        notificationIds: Type.Optional(
-          Type.Array(Type.String({ maxLength: 255 }), {
-            maxItems: messagesPerMarkMax,
-            description: 'Only these notifications.',
-          }),
-        ),
+        notificationIds,
       },
       { title: 'SeeNotifications', examples: [{ notificationIds: ['01942a63-0d2e-7abc-8def-0123456789ab'] }] },
     ),
-    handle: async ({ db, world }, { reader, body }) => {
-      const { notificationIds: ids } = body
-      if (ids !== undefined && ids.length > 0) await markNotifications(db, world, reader, { ids, mark: 'seen' })
-      else await markMatching(db, world, reader, { filter: filterOfBody(body), mark: 'seen' })
-      return noContent
+    handle: ({ db, world }, { reader, body }) => {
+      const { notificationIds: ids = [] } = body
+      if (ids.length > 0) return markNotifications(db, world, reader, { ids, mark: 'seen' })
+      return markMatching(db, world, reader, { filter: filterOfBody(body), mark: 'seen' })
     },
   }),
 ]

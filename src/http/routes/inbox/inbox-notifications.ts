@@ -1,7 +1,7 @@
 // The notifications of a session's inbox: the list, counts, and one of them at a time.
 import { Type } from 'typebox'
 import type { Answer } from '../../../domain/answer.ts'
-import { noContent, ok } from '../../../domain/answer.ts'
+import { ok } from '../../../domain/answer.ts'
 import { filtersPerCountMax } from '../../../domain/messages/inbox.ts'
 import type { ActionStatus, Mark } from '../../../domain/messages/message-marks.ts'
 import { buttonTypes, snoozeDaysMax } from '../../../domain/messages/message-marks.ts'
@@ -37,9 +37,14 @@ const severity = Type.Unsafe<unknown>({
   type: ['string', 'array'],
   description: '`high`, `medium`, `low` or `none`; give several as `severity[]=…`.',
 })
-const echo = freeObject({ description: 'The filter as received.', examples: [{ read: false, severity: 'high' }] })
+/** What a filter of an answer says. */
+export const echo = freeObject({
+  description: 'The filter as received.',
+  examples: [{ read: false, severity: 'high' }],
+})
 
-const listQuery = Type.Object({
+/** Pages and filters of a list of notifications. */
+export const listQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageLimitMax, default: 10 })),
   after: Type.Optional(
     Type.String({ maxLength: 255, description: 'The `id` of the last notification of the previous page.' }),
@@ -88,7 +93,7 @@ const action = (verb: string, operationId: string, summary: string, status: Acti
       enveloped(await answerAction(db, world, reader, { id: params.notificationId, type: body.actionType, status })),
   })
 
-const enveloped = <Data>(data: Data): Answer<{ data: Data }> => ok({ data })
+const enveloped = <Data>({ body }: Answer<Data>): Answer<{ data: Data }> => ok({ data: body })
 
 export const inboxNotificationRoutes = [
   inboxRoute({
@@ -182,7 +187,7 @@ export const inboxNotificationRoutes = [
     replies: one,
     errors: [404],
     handle: async ({ db, world }, { reader, params }) =>
-      enveloped(await unsnoozeNotification(db, world, reader, params.notificationId)),
+      enveloped(await unsnoozeNotification(db, world, reader, { id: params.notificationId })),
   }),
   inboxRoute({
     ...shared,
@@ -193,9 +198,6 @@ export const inboxNotificationRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: async ({ db, world }, { reader, params }) => {
-      await deleteNotification(db, world, reader, params.notificationId)
-      return noContent
-    },
+    handle: ({ db, world }, { reader, params }) => deleteNotification(db, world, reader, { id: params.notificationId }),
   }),
 ]

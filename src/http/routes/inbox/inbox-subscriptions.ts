@@ -2,7 +2,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../domain/answer.ts'
 import { subscriptionIdentifierLengthMax } from '../../../domain/people/topic.ts'
-import { invalidField } from '../../../domain/problem.ts'
 import {
   renameReaderSubscription,
   subscribeReader,
@@ -10,6 +9,7 @@ import {
 } from '../../../manage/people/inbox-subscriptions.ts'
 import { inboxSubscriptions } from '../../../read/people/inbox-subscriptions.ts'
 import { inboxRoute } from '../../inbox-route.ts'
+import { subscriptionPreferences as preferences, refusePreferences } from '../people/subscription-preferences.ts'
 import { topicName, topicParams } from '../people/topics.ts'
 
 const path = '/v1/inbox/topics/{topicKey}/subscriptions'
@@ -19,12 +19,6 @@ const identifier = Type.String({
   description: 'Default: `tk_<topicKey>:si_<subscriberId>`, followed by `:ctx_<type:id,…>` if there are contexts.',
 })
 const name = Type.Optional(Type.String({ maxLength: 255, description: 'A display name.' }))
-/** Read only to be rejected: accepted silently they would do nothing. */
-const preferences = Type.Optional(
-  Type.Array(Type.Unknown(), {
-    description: 'Preferences of a single subscription are not supported yet: leave it empty.',
-  }),
-)
 const subscription = Type.Object(
   {
     id: Type.String(),
@@ -36,11 +30,6 @@ const subscription = Type.Object(
 )
 const one = Type.Object({ data: subscription }, { title: 'InboxSubscriptionAnswer' })
 const named = Type.Object({ ...topicParams.properties, identifier })
-
-function refusePreferences(given: readonly unknown[] | undefined): void {
-  if (given === undefined || given.length === 0) return
-  throw invalidField('preferences', 'preferences of a subscription are not supported; use /v1/inbox/preferences')
-}
 
 export const inboxSubscriptionRoutes = [
   inboxRoute({

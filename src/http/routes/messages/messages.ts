@@ -2,10 +2,10 @@
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
-import { invalidField } from '../../../domain/problem.ts'
 import { removeMessage, removeMessagesOfTransaction } from '../../../manage/messages/message-deletion.ts'
 import type { MessagesQuery } from '../../../read/messages/messages.ts'
 import { messagesPage } from '../../../read/messages/messages.ts'
+import { contextKeyList, readContextKeys } from '../../request/context-keys.ts'
 import { route } from '../../route.ts'
 import { identifierText, literals, offsetPage, offsetParameters } from '../../schemas.ts'
 import { message } from './message-schemas.ts'
@@ -14,7 +14,6 @@ const shared = { tag: 'Messages', category: 'global' } as const
 const limitMax = 1_000
 /** One statement finds the events of so many. */
 const transactionsMax = 100
-const contextKeysMax = 20
 const visibleText = { pattern: '^\\P{Cc}*$' }
 const channel = Type.Optional(literals(channels, { description: 'Only messages of this channel.' }))
 
@@ -43,11 +42,8 @@ export const messageRoutes = [
           description: 'Messages of any of these transactions.',
         }),
       ),
-      contextKeys: Type.Optional(
-        Type.Array(Type.String({ maxLength: 512, ...visibleText }), {
-          maxItems: contextKeysMax,
-          description: 'The exact set of contexts, each `type:id`; an empty list matches messages without a context.',
-        }),
+      contextKeys: contextKeyList(
+        'The exact set of contexts, each `type:id`; an empty list matches messages without a context.',
       ),
       ...offsetParameters(limitMax),
     }),
@@ -100,7 +96,8 @@ interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionI
 
 /** An empty filter is ignored, except for contexts, where it selects messages without any. */
 function asked(query: ListQuery): MessagesQuery {
-  const { channel, subscriberId, contextKeys } = query
+  const { channel, subscriberId } = query
+  const contextKeys = readContextKeys(query.contextKeys)
   const transactionIds = query.transactionId?.filter((id) => id !== '') ?? []
   return {
     page: query.page ?? 0,
@@ -108,13 +105,6 @@ function asked(query: ListQuery): MessagesQuery {
     ...(channel === undefined ? {} : { channel }),
     ...(subscriberId ? { subscriberId } : {}),
     ...(transactionIds.length === 0 ? {} : { transactionIds }),
-    ...(contextKeys === undefined ? {} : { contextKeys: contextKeys.filter((key) => key !== '').map(contextKey) }),
+    ...(contextKeys === undefined ? {} : { contextKeys }),
   }
-}
-
-function contextKey(key: string): string {
-  if (!/^[^:]+:./u.test(key)) {
-    throw invalidField('contextKeys', 'contextKeys must each be a type and an id separated by a colon: `type:id`', key)
-  }
-  return key
 }

@@ -22,9 +22,10 @@ const entry = Type.Object(
     seq: Type.Integer({ description: 'Counts up from 1 without gaps.' }),
     at: timestamp(),
     keyId: Type.String({
-      description: 'The id of the API key, `cli` for commands, `start` for settings applied at startup.',
+      description:
+        'The id of the API key, `user:` and the id of a user, `cli` for commands, `start` for settings applied at startup.',
     }),
-    keyName: Type.String({ description: 'The name of the key at the time, or the user who ran the command.' }),
+    keyName: Type.String({ description: 'The name of the key or user at the time, or who ran the command.' }),
     address: Type.String({ description: 'The IP address of the request, or the host of the command.' }),
     requestId: nullableString({ description: 'The `x-request-id` of the request.' }),
     action: Type.String(),

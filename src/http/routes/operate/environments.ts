@@ -2,8 +2,9 @@
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { changeEnvironment } from '../../../manage/operate/environments.ts'
+import { rotateSigning } from '../../../manage/operate/signing.ts'
 import { ownEnvironment } from '../../../read/operate/environments.ts'
-import { listEnvironmentEntries } from '../../../store/operate/environment-entries.ts'
+import { findEnvironmentEntry, listEnvironmentEntries } from '../../../store/operate/environment-entries.ts'
 import { route } from '../../route.ts'
 import { timestamp } from '../../schemas.ts'
 
@@ -77,13 +78,44 @@ export const environmentRoutes = [
     operationId: 'retrieveOwnEnvironment',
     summary: 'Retrieve the environment of the key',
     scope: 'read',
+    query: Type.Object({
+      secrets: Type.Optional(
+        Type.Boolean({
+          description: 'False leaves out the signing secrets, so that no read of them is recorded. Default: true.',
+        }),
+      ),
+    }),
     replies: { 200: ownEnvironmentReply },
-    handle: async ({ db, world, secretReaders }, { principal, author }) => {
+    handle: async ({ db, world, secretReaders }, { principal, author, query }) => {
+      if (query.secrets === false) return ok(await findEnvironmentEntry(db, principal.environment))
       const own = await ownEnvironment(db, world.sealer, principal)
       const { _id: id, name, signingSecret } = own
       if (signingSecret !== undefined) await secretReaders.note(principal, author, [{ kind: 'environment', id, name }])
       return ok(own)
     },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/environments/me/signing-secrets',
+    operationId: 'rotateSigningSecret',
+    summary: 'Rotate the signing secret',
+    description:
+      'Requests to your services are signed with the new secret from now on, and for seven days with the previous one as well. Links in e-mails that were already sent remain valid.',
+    scope: 'full',
+    replies: {
+      201: Type.Object(
+        {
+          version: Type.Integer(),
+          secret: Type.String({ description: 'A Standard Webhooks key: `whsec_…`.' }),
+          createdAt: timestamp(),
+          environment: Type.String({ description: 'The name of the environment.' }),
+        },
+        { title: 'NewSigningSecret' },
+      ),
+    },
+    handle: ({ db, world }, { principal, author, idempotency }) =>
+      rotateSigning(db, world, principal.environment, { author, idempotency }),
   }),
   route({
     ...shared,

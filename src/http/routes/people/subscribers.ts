@@ -144,6 +144,7 @@ export const subscriberRoutes = [
       },
       { title: 'CreateSubscribersInBulk', examples: [{ subscribers: [subscriberExample] }] },
     ),
+    memberSchema: () => Type.Object({ subscribers: Type.Array(bulkSubscriber) }),
     replies: { 201: bulkResult },
     handle: ({ db, world }, { principal, body, idempotency }) =>
       createSubscribersInBulk(db, world, principal.environment, {

@@ -7,7 +7,7 @@ import { redriveStates } from '../../../domain/delivery/redrive.ts'
 import { notFound } from '../../../domain/problem.ts'
 import { isUuid } from '../../../domain/uuid-v7.ts'
 import { stepTypes } from '../../../domain/workflows/workflow.ts'
-import { redriveEvent, redriveNotification } from '../../../manage/recovery/redrives.ts'
+import { previewRedrive, redriveEvent, redriveNotification } from '../../../manage/recovery/redrives.ts'
 import { cancelOne, retractEvent, retractOne } from '../../../manage/recovery/retractions.ts'
 import { findRetraction } from '../../../store/events/retractions.ts'
 import { route } from '../../route.ts'
@@ -100,11 +100,15 @@ export const recoveryRoutes = [
       includeUnsure: Type.Optional(
         Type.Boolean({ description: 'Also resends messages that may have been sent and were left with a warning.' }),
       ),
+      dryRun: Type.Optional(Type.Boolean({ description: 'Only report what would happen.' })),
     }),
-    replies: { 202: redriven },
+    replies: { 200: redriven, 202: redriven },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { principal, params, query, idempotency }) =>
-      redriveNotification(db, world, principal, queue, { ...params, ...query, idempotency }),
+    handle: async ({ db, world, queue }, { principal, params, query, idempotency }) => {
+      const { dryRun, ...how } = query
+      if (dryRun === true) return ok(await previewRedrive(db, world, principal, { ...params, ...how }))
+      return redriveNotification(db, world, principal, queue, { ...params, ...how, idempotency })
+    },
   }),
   route({
     ...shared,

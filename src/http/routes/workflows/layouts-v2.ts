@@ -7,18 +7,20 @@ import type { Layout } from '../../../domain/workflows/layout.ts'
 import { layoutLengthMax, starterLayout } from '../../../domain/workflows/layout.ts'
 import { usesTranslations } from '../../../domain/workflows/translation.ts'
 import { changeLayout, createLayout, removeLayout, unknownLayout } from '../../../manage/workflows/layouts.ts'
+import { previewLayout } from '../../../manage/workflows/preview-layout.ts'
 import { countMatchingLayouts, findLayout, listLayouts } from '../../../store/workflows/layouts.ts'
 import { workflowsNaming } from '../../../store/workflows/workflow-references.ts'
 import type { Service } from '../../route.ts'
 import { route } from '../../route.ts'
-import { literals, pageLimitMax, timestamp } from '../../schemas.ts'
+import { freeObject, literals, nullableFreeObject, pageLimitMax, timestamp } from '../../schemas.ts'
 import { layoutIdentifier, layoutName, layoutParams as params } from './layouts.ts'
 
 const emailControls = Type.Object({
   body: Type.String({
     minLength: 1,
     maxLength: layoutLengthMax,
-    description: 'HTML with Liquid and one `{{{body}}}`, which is replaced by the content of the e-mail.',
+    description:
+      'HTML with Liquid and one `{{{body}}}` or `{{content}}`, which is replaced by the content of the e-mail.',
   }),
   editorType: Type.Optional(literals(['html'], { description: 'Block editor documents are not supported.' })),
 })
@@ -195,6 +197,45 @@ export const layoutV2Routes = [
         }),
       )
     },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v2/layouts/{layoutId}/preview',
+    operationId: 'previewLayout',
+    summary: 'Preview a layout',
+    description: 'The layout, or the given control values in its place, around a sample body. Nothing is saved.',
+    scope: 'read',
+    cost: 20,
+    params,
+    body: Type.Object(
+      {
+        controlValues: Type.Optional(Type.Union([Type.Object({ email: Type.Optional(emailControls) }), Type.Null()])),
+        previewPayload: Type.Optional(
+          Type.Object({
+            subscriber: Type.Optional(nullableFreeObject({ description: 'Completed with sample values.' })),
+          }),
+        ),
+      },
+      { title: 'PreviewLayout', examples: [{ previewPayload: { subscriber: { firstName: 'Ada' } } }] },
+    ),
+    replies: {
+      201: Type.Object(
+        {
+          result: Type.Object({ type: literals(['email']), preview: Type.Object({ body: Type.String() }) }),
+          previewPayloadExample: Type.Object({ subscriber: freeObject() }),
+        },
+        { title: 'LayoutPreview' },
+      ),
+    },
+    errors: [404],
+    handle: ({ db, world }, { principal, params, body }) =>
+      previewLayout(db, world, principal.environment, {
+        ...params,
+        content: body.controlValues?.email?.body,
+        subscriber: body.previewPayload?.subscriber,
+        contentField,
+      }),
   }),
   route({
     ...shared,

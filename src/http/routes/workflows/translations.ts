@@ -18,9 +18,13 @@ const localeEntry = Type.Object(
   { locale: Type.String(), createdAt: timestamp(), updatedAt: timestamp() },
   { title: 'TranslationLocale' },
 )
-const params = Type.Object({
-  locale: Type.String({ minLength: 2, maxLength: 40, description: 'Such as `en`, `en-US` or `zh-Hant`.' }),
+export const locale = Type.String({
+  minLength: 2,
+  maxLength: 40,
+  description: 'Such as `en`, `en-US` or `zh-Hant`.',
+  examples: ['en'],
 })
+const params = Type.Object({ locale })
 const shared = { tag: 'Translations', category: 'configuration' } as const
 
 export const translationRoutes = [

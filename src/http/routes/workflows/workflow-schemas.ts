@@ -123,7 +123,7 @@ const changeable = {
 const steps = Type.Array(stepInput, { maxItems: stepsMax })
 const identifier = workflowIdentifier('Alias of `workflowId`.')
 
-const workflowExample = {
+export const workflowExample = {
   name: 'Order shipped',
   workflowId: 'order-shipped',
   active: true,

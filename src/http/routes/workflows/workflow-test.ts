@@ -8,6 +8,7 @@ import { planTest } from '../../../manage/workflows/workflow-test.ts'
 import { readEvent } from '../../request/event-request.ts'
 import { route } from '../../route.ts'
 import { freeObject } from '../../schemas.ts'
+import { eventMemberSchemas } from '../events/event-members.ts'
 import { eventMembers, throwIfRejected, triggerResult } from '../events/events.ts'
 import { stepPreview } from './workflow-v2-schemas.ts'
 
@@ -50,6 +51,11 @@ const testBody = Type.Object(
   },
 )
 
+function testMembers() {
+  const { name: _known, payload: _free, ...members } = eventMemberSchemas()
+  return Type.Object({ ...testBody.properties, ...members })
+}
+
 const person = freeObject({ description: 'Fields of a subscriber; omitted fields get sample values.' })
 const previewBody = Type.Object(
   {
@@ -82,6 +88,7 @@ export const workflowTestRoutes = [
     scope: 'full',
     params: Type.Object({ workflowId }),
     body: testBody,
+    memberSchema: testMembers,
     replies: { 201: triggerResult },
     handle: async ({ db, triggers }, { principal, params, body, idempotency, traceparent }) => {
       const { steps, skipDelays, ...given } = body

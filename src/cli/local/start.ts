@@ -1,14 +1,14 @@
 // posthorn start: runs the service until it receives a signal to stop.
-import type { Config } from '../config.ts'
-import { roles } from '../config.ts'
-import { startChild } from '../main/child.ts'
-import type { Orders } from '../main/child-messages.ts'
-import { parentLink } from '../main/cluster.ts'
-import { start } from '../main.ts'
-import type { Log } from '../world/log.ts'
-import type { Command } from './command.ts'
-import { UsageError } from './command.ts'
-import { isOperatorError } from './operator-error.ts'
+import type { Config } from '../../config.ts'
+import { roles } from '../../config.ts'
+import { startChild } from '../../main/child.ts'
+import type { Orders } from '../../main/child-messages.ts'
+import { parentLink } from '../../main/cluster.ts'
+import { start } from '../../main.ts'
+import type { Log } from '../../world/log.ts'
+import type { Command } from '../command.ts'
+import { UsageError } from '../command.ts'
+import { isOperatorError } from '../operator-error.ts'
 
 /** A stop that takes longer is cut short: whoever sent the signal would do it less gently. */
 const stopTimeoutMs = 30_000
@@ -17,6 +17,9 @@ const sameSignalMs = 1_000
 
 export const startCommand: Command = {
   name: 'start',
+  about:
+    'Runs the service: the API, the worker and the dashboard, until it receives SIGTERM or SIGINT. Creates what is missing: database, schema, first API key.',
+  examples: ['posthorn start', 'PORT=8080 posthorn start', 'posthorn start --role worker    # a node that only sends'],
   usage: ['start [--role api|worker|all]'],
   run: async ({ config: configured, log, print, orders }, args) => {
     const config = withRole(configured, args)

@@ -1,19 +1,19 @@
-// A command's access to the data: the store is opened, migrated, and closed whatever happens.
-import type { Environment } from '../domain/environment.ts'
-import type { Store } from '../main/store.ts'
-import { migrateStore, openStore } from '../main/store.ts'
-import { ensureInstallation } from '../manage/operate/first-start.ts'
-import { listEnvironments } from '../store/operate/installation.ts'
-import type { Organization } from '../store/operate/organizations.ts'
-import { listOrganizations } from '../store/operate/organizations.ts'
-import type { Terminal } from './command.ts'
-import { UsageError } from './command.ts'
+// A local command's access to the data of an existing installation: opened, migrated, and closed whatever happens.
+import type { Environment } from '../../domain/environment.ts'
+import type { Store } from '../../main/store.ts'
+import { migrateStore, openStore } from '../../main/store.ts'
+import { ensureInstallation } from '../../manage/operate/first-start.ts'
+import { listEnvironments } from '../../store/operate/installation.ts'
+import type { Organization } from '../../store/operate/organizations.ts'
+import { listOrganizations } from '../../store/operate/organizations.ts'
+import type { Terminal } from '../command.ts'
+import { UsageError } from '../command.ts'
 
 export async function withStore<Result>(
   { config, log }: Terminal,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore(config, log, { embedded: 'join' })
+  const store = await openStore(config, log, { embedded: 'join', mustExist: true })
   try {
     await migrateStore(store)
     await ensureInstallation(store.db, store.world)

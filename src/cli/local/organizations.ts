@@ -1,17 +1,20 @@
 // posthorn organizations: lists, creates, renames and deletes organizations.
-import type { Store } from '../main/store.ts'
-import { createOrganization, deleteOrganization, renameOrganization } from '../manage/operate/organizations.ts'
-import { listEnvironments } from '../store/operate/installation.ts'
-import { listOrganizations } from '../store/operate/organizations.ts'
+import type { Store } from '../../main/store.ts'
+import { createOrganization, deleteOrganization, renameOrganization } from '../../manage/operate/organizations.ts'
+import { listEnvironments } from '../../store/operate/installation.ts'
+import { listOrganizations } from '../../store/operate/organizations.ts'
+import type { Command, Terminal } from '../command.ts'
+import { UsageError } from '../command.ts'
+import { parsed } from '../terminal/arguments.ts'
+import { visible } from '../terminal/visible-text.ts'
 import { commandAuthor } from './author.ts'
-import type { Command, Terminal } from './command.ts'
-import { UsageError } from './command.ts'
-import { parsed } from './terminal/arguments.ts'
-import { visible } from './terminal/visible-text.ts'
 import { organizationNamed, withStore } from './with-store.ts'
 
 export const organizationsCommand: Command = {
   name: 'organizations',
+  about:
+    'Lists, creates, renames and deletes organizations. Local: an API key belongs to one organization, and opens no other.',
+  examples: ['posthorn organizations create Acme', 'posthorn organizations list'],
   usage: [
     'organizations list',
     'organizations create NAME',

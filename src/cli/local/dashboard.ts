@@ -1,13 +1,16 @@
 // posthorn dashboard: makes a link that signs in to the dashboard, once.
 
-import { dashboardFolder, ownAddress, signInAddress } from '../main/dashboard.ts'
-import type { Command } from './command.ts'
-import { CommandFailed } from './command.ts'
-import { parsed } from './terminal/arguments.ts'
+import { dashboardFolder, ownAddress, signInAddress } from '../../main/dashboard.ts'
+import type { Command } from '../command.ts'
+import { CommandFailed } from '../command.ts'
+import { parsed } from '../terminal/arguments.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
 export const dashboardCommand: Command = {
   name: 'dashboard',
+  about:
+    'Prints a link that signs in to the dashboard, once. Local: whoever can read the database is the operator, and needs no password.',
+  examples: ['posthorn dashboard', 'posthorn dashboard --environment Production'],
   usage: ['dashboard [--environment Development] [--url ADDRESS]'],
   run: async (terminal, args) => {
     const { config, print, note } = terminal

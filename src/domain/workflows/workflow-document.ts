@@ -1,5 +1,7 @@
 // A workflow as a document: what an author writes, in a fixed order, without what belongs to one environment.
-import type { NotificationStep, StepTemplate, StepVariant, Workflow } from '../../domain/workflows/workflow.ts'
+import type { StepFilter } from '../conditions/condition.ts'
+import { partsOf } from '../conditions/condition.ts'
+import type { NotificationStep, StepTemplate, StepVariant, Workflow } from './workflow.ts'
 
 export type Document = Readonly<Record<string, unknown>>
 
@@ -43,10 +45,15 @@ function variantDocument(step: StepVariant, names: DocumentNames): Document {
     ...(shouldStopOnFail ? { shouldStopOnFail } : {}),
     template: templateDocument(step.template, names),
     ...(metadata === undefined ? {} : { metadata: ordered(metadata) }),
-    ...(filters.length === 0 ? {} : { filters: ordered(filters) }),
+    ...(filters.length === 0 ? {} : { filters: ordered(filters.map(asWritten)) }),
     ...(skip === undefined ? {} : { skip: ordered(skip) }),
     ...(replyCallback === undefined ? {} : { replyCallback: ordered(replyCallback) }),
   }
+}
+
+/** All parts of a group in one list, as authors write them; which of them public clients can show is for the API to say. */
+function asWritten({ moreChildren, ...filter }: StepFilter): unknown {
+  return moreChildren === undefined ? filter : { ...filter, children: partsOf({ ...filter, moreChildren }) }
 }
 
 function templateDocument(template: StepTemplate, { layouts, feeds }: DocumentNames): Document {

@@ -1,24 +1,32 @@
 // posthorn keys: makes, lists, rotates and revokes API keys.
 
-import type { Environment, Scope } from '../domain/environment.ts'
-import { scopes } from '../domain/environment.ts'
-import type { ApiKey } from '../domain/operate/api-key.ts'
-import { isUuid } from '../domain/uuid-v7.ts'
-import type { Store } from '../main/store.ts'
-import type { NewKey } from '../manage/operate/api-keys.ts'
-import { createApiKey, removeApiKey, rotateApiKey } from '../manage/operate/api-keys.ts'
-import { listApiKeys } from '../store/operate/api-keys.ts'
+import type { Environment, Scope } from '../../domain/environment.ts'
+import { scopes } from '../../domain/environment.ts'
+import type { ApiKey } from '../../domain/operate/api-key.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import type { Store } from '../../main/store.ts'
+import type { NewKey } from '../../manage/operate/api-keys.ts'
+import { createApiKey, removeApiKey, rotateApiKey } from '../../manage/operate/api-keys.ts'
+import { listApiKeys } from '../../store/operate/api-keys.ts'
+import type { Command, Terminal } from '../command.ts'
+import { UsageError } from '../command.ts'
+import { parsed } from '../terminal/arguments.ts'
+import { visible } from '../terminal/visible-text.ts'
 import { commandAuthor } from './author.ts'
-import type { Command, Terminal } from './command.ts'
-import { UsageError } from './command.ts'
-import { parsed } from './terminal/arguments.ts'
-import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
 const keysListedMax = 1_000
 
 export const keysCommand: Command = {
   name: 'keys',
+  about:
+    'Creates, lists, rotates and revokes API keys, also while the service runs. Local: it needs the database, and no key.',
+  examples: [
+    'posthorn keys create                                        # may do everything in Development',
+    'posthorn keys create --name CI --scope workflows:write --scope read',
+    'posthorn keys create --environment Production | posthorn login',
+    'posthorn keys rotate KEY-ID --overlap 7d',
+  ],
   usage: [
     'keys create [--environment Development] [--name NAME] [--scope SCOPE]... [--allow ADDRESS]... [--rate TOKENS-PER-SECOND] [--expires-at TIMESTAMP] [--signing]',
     'keys list [--environment Development]',

@@ -1,17 +1,20 @@
 // posthorn retention: shows which months have expired and what keeps the rest, and drops them.
 import { parseArgs } from 'node:util'
-import { noRows } from '../domain/operate/retention.ts'
-import type { RetentionResult } from '../manage/operate/retention.ts'
-import { applyRetention } from '../manage/operate/retention.ts'
-import type { OldMonth, RetentionPlan } from '../manage/operate/retention-plan.ts'
-import { keptWords, planRetention } from '../manage/operate/retention-plan.ts'
+import { noRows } from '../../domain/operate/retention.ts'
+import type { RetentionResult } from '../../manage/operate/retention.ts'
+import { applyRetention } from '../../manage/operate/retention.ts'
+import type { OldMonth, RetentionPlan } from '../../manage/operate/retention-plan.ts'
+import { keptWords, planRetention } from '../../manage/operate/retention-plan.ts'
 
-import type { Command } from './command.ts'
-import { UsageError } from './command.ts'
+import type { Command } from '../command.ts'
+import { UsageError } from '../command.ts'
 import { withStore } from './with-store.ts'
 
 export const retentionCommand: Command = {
   name: 'retention',
+  about:
+    'Drops the months of data that have expired, as the service does every hour, or shows which those are. Local: it concerns all organizations, and an API key belongs to one.',
+  examples: ['posthorn retention --dry-run', 'posthorn retention'],
   usage: ['retention [--dry-run] [--json]'],
   run: async (terminal, args) => {
     const { dryRun, json } = optionsOf(args)

@@ -1,6 +1,6 @@
 // Who a command is for the audit log: the user of the operating system, on this machine.
 import { hostname, userInfo } from 'node:os'
-import type { Author } from '../domain/operate/audit.ts'
+import type { Author } from '../../domain/operate/audit.ts'
 
 export function commandAuthor(): Author {
   return { keyId: 'cli', keyName: userName(), address: hostname(), requestId: null }
