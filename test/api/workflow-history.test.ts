@@ -1,4 +1,4 @@
-// Versions of workflows over the API: listed, compared, restored; and bundles that take a workflow to another environment.
+// Versions of workflows over the API: listed, compared, restored, read as files; and what a promotion would change, line by line.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createApiKey } from '../../src/manage/operate/api-keys.ts'
@@ -92,54 +92,21 @@ test('a layout that is gone keeps a version from being restored', async () => {
   assert.match(reply.text, /unknown layout/)
 })
 
-test('a bundle goes to another environment with its layouts and feeds, after a look at what changes', async () => {
-  const key = app.productionKey
-  await app.call('POST', '/v1/layouts', {
-    body: { name: 'Acme', identifier: 'acme', content: '<html>{{{body}}}</html>' },
-  })
-  await app.call('POST', '/v1/feeds', { body: { name: 'News', identifier: 'news' } })
-  const bell = inApp('Hello', { name: 'Bell' })
-  bell.template.feedId = 'news'
-  const mail = email('Hello', { name: 'Mail' })
-  mail.template.layoutId = 'acme'
-  await create(app, { name: 'Travels', workflowId: 'travels', active: true, steps: [bell, mail, custom('hush')] })
-  const { files, ...bundle } = await get('/v1/workflows/travels/bundle')
-  assert.match(files[0].text, /^# yaml[\s\S]*workflowId: travels/)
-  const diff = await app.call('POST', '/v1/workflow-bundles/diff', { key, body: bundle })
-  assert.equal(diff.status, 200, diff.text)
-  assert.deepEqual(
-    diff.body.changes.map(({ resource, kind, identifier }: Json) => `${kind} ${resource} ${identifier}`),
-    ['create feed news', 'create layout acme', 'create workflow travels'],
-  )
-  assert.doesNotMatch(diff.text, /hush/)
-  assert.equal((await app.call('GET', '/v1/workflows/travels', { key })).status, 404)
-  const written = await app.call('PUT', '/v1/workflow-bundles', { key, body: bundle })
-  assert.deepEqual(written.body, diff.body)
-  const there = (await app.call('GET', '/v1/workflows/travels', { key })).body
-  assert.equal(there.active, true)
-  assert.equal(there.steps[2].metadata.headers.Authorization, 'hush')
-  assert.deepEqual((await app.call('PUT', '/v1/workflow-bundles', { key, body: bundle })).body, { changes: [] })
-  await app.call('PATCH', '/v1/layouts/acme', { body: { content: '<html><b>{{{body}}}</b></html>' } })
-  await app.call('PATCH', '/v1/workflows/travels', { body: { name: 'Travels far' } })
-  const { files: _files, ...next } = await get('/v1/workflows/travels/bundle')
-  const again = await app.call('PUT', '/v1/workflow-bundles', { key, body: next })
-  assert.deepEqual(
-    again.body.changes.map(({ resource, kind }: Json) => `${kind} ${resource}`),
-    ['change layout', 'change workflow'],
-  )
-  assert.match((await app.call('GET', '/v1/layouts/acme', { key })).body.content, /<b>/)
+test('a version is read as files, without secrets for who may only read', async () => {
+  const { number, files } = await get('/v1/workflows/shipped/versions/1/files')
+  assert.equal(number, 1)
+  assert.match(files[0].text, /^# yaml[\s\S]*workflowId: shipped[\s\S]*content: one/)
+  assert.match(JSON.stringify(await get('/v1/workflows/shipped/versions/2/files')), /hush-two/)
+  assert.doesNotMatch(JSON.stringify(await get('/v1/workflows/shipped/versions/2/files', reader)), /hush/)
 })
 
-test('a bundle that was read without its secrets is refused', async () => {
-  const { files, ...bundle } = await get('/v1/workflows/travels/bundle', reader)
-  assert.doesNotMatch(JSON.stringify([files, bundle]), /hush/)
-  const reply = await app.call('PUT', '/v1/workflow-bundles', { key: app.productionKey, body: bundle })
-  assert.equal(reply.status, 422)
-  assert.match(reply.text, /\[redacted\] where a secret stood/)
-})
-
-test('an older version is a bundle as well', async () => {
-  const { workflow } = await get('/v1/workflows/shipped/bundle?version=1')
-  assert.equal(workflow.steps.length, 1)
-  assert.equal(workflow.steps[0].template.content, 'one')
+test('a dry run for another environment comes with the lines that differ', async () => {
+  const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped')
+  const body = { ...parts, dryRun: true, lines: true }
+  const reply = await app.call('POST', '/v1/configuration', { key: app.productionKey, body })
+  assert.equal(reply.status, 200, reply.text)
+  const [change] = reply.body.changes
+  assert.deepEqual([change.kind, change.action], ['workflow', 'create'])
+  assert.match(textOf(change.lines), /a workflowId: shipped/)
+  assert.doesNotMatch(JSON.stringify(change.lines), /hush/)
 })
