@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { runQuietly, runScript } from './child.mjs'
 import { binOf, ensureInstalled, projectRoot } from './ensure.mjs'
 import { ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
+import { ensureClientGenerated } from './ensure-library.mjs'
 
 const colours = process.stdout.isTTY === true
 
@@ -26,7 +27,14 @@ await runScript(async () => {
       command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'inbox/tsconfig.json', '--pretty', String(colours)],
     },
   ]
-  if (hasDashboard()) checks.push(await dashboardCheck())
+  if (hasDashboard()) {
+    checks.push(await dashboardCheck())
+    await ensureClientGenerated()
+    checks.push({
+      name: 'types of the client',
+      command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'client/tsconfig.json', '--pretty', String(colours)],
+    })
+  }
   // With --fix one after the other, since the compiler has to read what was fixed.
   const results = []
   if (fix) for (const check of checks) results.push(await timed(check))

@@ -27,7 +27,7 @@ const isTypeScript = (path) => /\.[cm]?tsx?$/.test(path)
 
 /** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made again. */
 const service = {
-  recipe: 'posthorn build 4',
+  recipe: 'posthorn build 5',
   folder: 'dist',
   rootDir: 'src',
   // One file: a start took 0.6 s longer with a thousand of them (docs/decisions/0030). Types are npm run check's to judge.
@@ -88,7 +88,7 @@ export const ensureBuilt = (root, tools) => ensureCompiled(service, root, tools)
 /** Compiles sources and tests into .tests unless it was made from these very files; true when it compiled. */
 export const ensureTestsCompiled = (root, tools) => ensureCompiled(tests, root, tools)
 
-async function ensureCompiled(outcome, root = projectRoot, { run = runQuietly, say = sayOnStderr } = {}) {
+export async function ensureCompiled(outcome, root = projectRoot, { run = runQuietly, say = sayOnStderr } = {}) {
   if (!hasSources(root) || isCompiled(root, outcome, sourcesOf(root, outcome))) return false
   return withLock(lockOf(root), { waitMs: lockWaitMs, say }, async () => {
     const sources = sourcesOf(root, outcome)
@@ -274,7 +274,6 @@ async function compile(root, outcome, sources, run) {
   for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(next)
   try {
-    writeFileSync(join(next, '.gitignore'), '*\n')
     for (const [command, ...args] of outcome.commands(root, next)) {
       const result = await run(command, args, { cwd: root })
       if (result.code === 0) continue

@@ -1,11 +1,12 @@
-// The documents that are made from code: docs/configuration.md, docs/openapi.json, docs/providers.md and
-// docs/webhook-events.md.
+// The documents that are made from code: docs/compatibility.md, docs/configuration.md, docs/openapi.json, docs/providers.md
+// and docs/webhook-events.md.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi/openapi.ts'
 import { documentedRoutes } from '../src/http/registry.ts'
+import { compatibilityPage } from './compatibility-page.ts'
 import { table } from './markdown-table.ts'
 import { providersPage } from './providers-page.ts'
 import { webhookEventsPage } from './webhook-events-page.ts'
@@ -22,6 +23,7 @@ export interface GeneratedDocument {
 
 export function generateDocuments(): GeneratedDocument[] {
   return [
+    { path: 'docs/compatibility.md', text: compatibilityPage() },
     { path: 'docs/configuration.md', text: configurationPage() },
     {
       path: 'docs/openapi.json',

@@ -10,6 +10,7 @@ const aloneFolders = [
   'fault',
   'fuzz',
   'inbox',
+  'package',
   'realtime',
   'simulation',
   'tidy',

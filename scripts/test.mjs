@@ -30,7 +30,7 @@ await runScript(async () => {
   await ensureInstalled()
   await ensureBuilt()
   await ensureTestsCompiled()
-  if (hasDashboard() && files.some((file) => file.startsWith('test/dashboard/'))) {
+  if (hasDashboard() && files.some((file) => /^test\/(?:dashboard|package)\//.test(file))) {
     await ensureDashboardInstalled(projectRoot, { whole: true })
     await ensureDashboardBuilt()
   }

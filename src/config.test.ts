@@ -214,6 +214,9 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_METRICS_KEY: ['short', 'with blanks in it, so it is no key'],
   POSTHORN_DOCS: ['no', 'ON'],
   POSTHORN_DASHBOARD: ['no', 'ON'],
+  POSTHORN_OIDC_ISSUER: ['accounts', 'http://accounts.example.com', 'https://a.example?x', 'https://u:p@a.example'],
+  POSTHORN_OIDC_DEFAULT_ROLE: ['root', 'Owner'],
+  POSTHORN_OIDC_DOMAINS: ['@example.com', 'localhost', 'a.example;b.example'],
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
   POSTHORN_OUTBOUND_ALLOW: [
@@ -264,6 +267,9 @@ test('a setting that can be wrong has bad values in this test', () => {
     'XDG_STATE_HOME',
     'NODE_EXTRA_CA_CERTS',
     'OTEL_SERVICE_NAME',
+    'POSTHORN_OIDC_CLIENT_ID',
+    'POSTHORN_OIDC_CLIENT_SECRET',
+    'POSTHORN_OIDC_NAME',
   ]
   const variables = Object.values(settings).map((setting) => setting.variable)
   const untested = variables.filter((name) => !anyTextIsGood.includes(name) && badValues[name] === undefined)
@@ -355,4 +361,31 @@ test('a file that is not there, is empty or stands beside the value is a mistake
   }
   // What is no secret has no such form.
   assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)
+})
+
+test('an identity provider needs a client and the address that people come back to', () => {
+  const whole = {
+    POSTHORN_OIDC_ISSUER: 'https://accounts.example.com/',
+    POSTHORN_OIDC_CLIENT_ID: 'posthorn',
+    POSTHORN_OIDC_CLIENT_SECRET: 'hush',
+    POSTHORN_OIDC_DOMAINS: 'Example.com, corp.example.org',
+    POSTHORN_BASE_URL: 'https://posthorn.example.com',
+  }
+  const { config } = readConfig(whole)
+  assert.equal(config.oidcIssuer, 'https://accounts.example.com/')
+  assert.equal(config.oidcDefaultRole, 'none')
+  assert.deepEqual(config.oidcDomains, ['example.com', 'corp.example.org'])
+  assert.deepEqual(mistakesOf({ ...whole, POSTHORN_OIDC_ISSUER: 'http://127.0.0.1:9000' }), [])
+  for (const [variable, bad] of [
+    ['POSTHORN_OIDC_ISSUER', 'http://accounts.example.com'],
+    ['POSTHORN_OIDC_ISSUER', 'https://user:hush@accounts.example.com'],
+    ['POSTHORN_OIDC_DOMAINS', '@example.com'],
+    ['POSTHORN_OIDC_DEFAULT_ROLE', 'root'],
+    ['POSTHORN_OIDC_CLIENT_ID', ''],
+    ['POSTHORN_BASE_URL', ''],
+  ] as const) {
+    const [mistake = '', ...more] = mistakesOf({ ...whole, [variable]: bad })
+    assert.ok(mistake.startsWith(variable) && more.length === 0, `${variable}: ${mistake}`)
+    assert.ok(!mistake.includes('hush'))
+  }
 })

@@ -4,6 +4,8 @@ import type { CommandConfig } from './config/commands.ts'
 import { commandSettings } from './config/commands.ts'
 import type { DatabaseConfig } from './config/database.ts'
 import { databaseMistakes, databaseSettings } from './config/database.ts'
+import type { OidcConfig } from './config/oidc.ts'
+import { oidcMistakes, oidcSettings } from './config/oidc.ts'
 import type { AllowEntry } from './config/outbound-allow.ts'
 import { allowWarnings, outboundAllow } from './config/outbound-allow.ts'
 import type { ProcessConfig } from './config/processes.ts'
@@ -31,7 +33,7 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config extends CommandConfig, DatabaseConfig, ProcessConfig, SecurityConfig, TraceConfig {
+export interface Config extends CommandConfig, DatabaseConfig, OidcConfig, ProcessConfig, SecurityConfig, TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
@@ -207,6 +209,7 @@ export const settings: Settings = {
     read: outboundAllow,
   },
   ...securitySettings,
+  ...oidcSettings,
   providersDirectory: {
     variable: 'POSTHORN_PROVIDERS_DIR',
     meaning:
@@ -360,7 +363,7 @@ export function readConfig(environment: Environment): { config: Config; warnings
       const usual = settings.databasePoolSize.defaultValue
       values['databasePoolSize'] = connectionsFor(values['processes'] as number, usual, isEmbedded)
     }
-    mistakes.push(...databaseMistakes(values), ...processMistakes(values))
+    mistakes.push(...databaseMistakes(values), ...processMistakes(values), ...oidcMistakes(values))
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   const config = values as unknown as Config

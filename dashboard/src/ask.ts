@@ -47,6 +47,8 @@ export function useChange<Input, Data>(
   return useMutation({
     mutationFn: change,
     onSuccess: async (data, input) => {
+      // What no page shows is forgotten, so that the list one comes back to never shows what was just deleted.
+      if (leaves) for (const name of touches) queries.removeQueries({ queryKey: [id, name], type: 'inactive' })
       await Promise.all(
         touches.map((name) =>
           queries.invalidateQueries({ queryKey: [id, name], refetchType: leaves ? 'none' : 'active' }),

@@ -29,6 +29,11 @@ const settings = () => import('./pages/settings/settings-page.tsx')
 const tree = root.addChildren([
   createRoute({ getParentRoute: () => root, path: '/', component: FirstPage }),
   createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in/password',
+    component: lazyRouteComponent(() => import('./shell/set-password.tsx'), 'SetPasswordPage'),
+  }),
   environment.addChildren([
     page('/', () => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
     page('/start', () => import('./pages/start/start-page.tsx'), 'StartPage'),
@@ -61,6 +66,7 @@ const tree = root.addChildren([
     page('/layouts/$layoutId', () => import('./pages/layouts/layout-page.tsx'), 'LayoutPage'),
     page('/translations', () => import('./pages/translations/translations-page.tsx'), 'TranslationsPage'),
     page('/settings', settings, 'KeysPage'),
+    page('/settings/users', settings, 'UsersPage'),
     page('/settings/audit', settings, 'AuditPage'),
     page('/settings/suppressions', settings, 'SuppressionsPage'),
     page('/settings/health', settings, 'HealthPage'),

@@ -14,6 +14,11 @@ const everySession = { headers: { 'x-posthorn-dashboard': '*' } }
 export const loadSessions = (): Promise<Session[]> => answerOf(client.GET('/v1/dashboard/sessions', everySession))
 export const signIn = (body: Schemas['OpenDashboardSession']): Promise<Session> =>
   answerOf(client.POST('/v1/dashboard/sessions', { body, ...everySession }))
+export const loadSignInWays = () => answerOf(client.GET('/v1/dashboard/sign-in'))
+export const ownerOfLink = (link: string) =>
+  answerOf(client.POST('/v1/dashboard/password/link', { body: { link }, ...everySession }))
+export const setPassword = (body: Schemas['SetPassword']): Promise<Session> =>
+  answerOf(client.POST('/v1/dashboard/password', { body, ...everySession }))
 export const signOut = (): Promise<unknown> => answerOf(client.DELETE('/v1/dashboard/sessions', everySession))
 
 export const useSessions = () => useQuery({ queryKey: sessionsKey, queryFn: loadSessions, staleTime: 60_000 })
@@ -40,7 +45,19 @@ export function useEnvironment(): Environment {
   return environment
 }
 
-export const useMayChange = (): boolean => useEnvironment().session.scopes.includes('full')
+export type Scope = Session['scopes'][number]
+
+/** Whether the session may change things of a kind: what is not offered is not refused. */
+export function useMayChange(scope: Scope = 'full'): boolean {
+  const { scopes } = useEnvironment().session
+  return scopes.includes('full') || scopes.includes(scope)
+}
+
+export const roleWords: Readonly<Record<NonNullable<Session['user']>['role'], string>> = {
+  owner: 'Owner',
+  editor: 'Editor',
+  viewer: 'Viewer',
+}
 
 /** Production is unmistakable; Development is calm. */
 export const colourOf = (name: string): 'red' | 'blue' | 'violet' =>

@@ -137,7 +137,7 @@ async function acceptTogether<Body>(
     taken += events.length
     return numberEvents(world, judged.slice(taken - events.length, taken), traceparent)
   })
-  const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
+  const answers = numbered.map((one) => answerOf(one, shape.bodyOf(one.results)))
   const all = fastFlatMap(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withCapacity(accepting, environment, all, async (acceptance) => {
@@ -154,12 +154,27 @@ async function acceptTogether<Body>(
         return isFresh && answer !== undefined && shape.isKept(answer.body) ? [{ idempotency, answer }] : []
       })
       await keepAnswers(tx, world, environment, kept)
-      return { written, result: answers.map((answer, index) => earlier[index] ?? answer) }
+      const { outrun } = written
+      const own =
+        outrun === undefined ? answers : numbered.map((one) => answerOf(one, shape.bodyOf(one.results), outrun))
+      return { written, result: own.map((answer, index) => earlier[index] ?? answer) }
     })
   })
   const fresh = numbered.filter((_, index) => repeats[index] === undefined)
   countAccepted(world, fresh)
   return result
+}
+
+/** A call all of whose events had run before is answered as a replay; of a call with others each repeat is named. */
+function answerOf<Body>(call: NumberedCall, body: Body, outrun?: ReadonlySet<string>): Answer<Body> {
+  const { results, runnable, runnableAt, repeats } = call
+  if (repeats.length === 0 && outrun === undefined) return created(body)
+  const late = runnableAt.filter((_, index) => outrun?.has(runnable[index]?.id ?? ''))
+  const places = [...repeats, ...late].sort((one, other) => one - other)
+  if (places.length === 0) return created(body)
+  if (places.length === results.length) return { ...created(body), replayed: true }
+  const warnings = places.map((place) => ({ code: 'repeated', path: `events.${place}.transactionId` }) as const)
+  return { ...created(body), warnings }
 }
 
 /** Undefined if another transaction was faster, and nothing was written. */
@@ -239,7 +254,11 @@ async function answeredBefore<Body>(
 
 export interface NumberedCall {
   readonly runnable: Numbered[]
+  /** The place of each among the events of the call. */
+  readonly runnableAt: readonly number[]
   readonly results: TriggerResult[]
+  /** The places of events whose transaction id was used before. */
+  readonly repeats: readonly number[]
 }
 
 /** Gives each event its id; a transaction id that the caller left out is the event's own. */
@@ -250,16 +269,22 @@ export function numberEvents(
 ): NumberedCall {
   const now = world.now()
   const runnable: Numbered[] = []
-  const results = judged.map((one): TriggerResult => {
-    if ('result' in one) return one.result
+  const runnableAt: number[] = []
+  const repeats: number[] = []
+  const results = judged.map((one, place): TriggerResult => {
+    if ('result' in one) {
+      if (one.isRepeat === true) repeats.push(place)
+      return one.result
+    }
     const id = world.newId(now)
     const transactionId = one.runnable.request.transactionId ?? id
     // Field by field, as elsewhere on this path: a spread costs ten times as much.
     const { request, warnings, version, firstStep, payload, severity, tenant } = one.runnable
     runnable.push({ request, warnings, version, firstStep, payload, severity, tenant, id, transactionId, traceparent })
+    runnableAt.push(place)
     return { acknowledged: true, status: 'processed', transactionId }
   })
-  return { runnable, results }
+  return { runnable, runnableAt, results, repeats }
 }
 
 /**

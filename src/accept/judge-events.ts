@@ -3,8 +3,10 @@
 import type { Sql } from '../db/sql.ts'
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { EventRequest, TriggerResult, TriggerStatus } from '../domain/delivery/event.ts'
+import { workflowNotFound } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
+import { nearMiss } from '../domain/nearest.ts'
 import type { Tenant } from '../domain/people/tenant.ts'
 import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflows/workflow.ts'
@@ -14,7 +16,7 @@ import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
 import { findEventIds } from '../store/events/events.ts'
 import { findTenants } from '../store/people/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows/workflows.ts'
-import { findVersions, findWorkflowsByIdentifier } from '../store/workflows/workflows.ts'
+import { findVersions, findWorkflowsByIdentifier, listIdentifiers } from '../store/workflows/workflows.ts'
 import { CheckClock } from './check-clock.ts'
 import { declaredVariables, variableMistakes, withDefaults } from './declared-variables.ts'
 
@@ -35,7 +37,8 @@ export interface Runnable {
   readonly tenant: Tenant | undefined
 }
 
-export type Judged = { readonly result: TriggerResult } | { readonly runnable: Runnable }
+/** `isRepeat`: its transaction id was used before. */
+export type Judged = { readonly result: TriggerResult; readonly isRepeat?: true } | { readonly runnable: Runnable }
 
 /** A version with what is worked out of it once. */
 interface CheckedVersion {
@@ -101,6 +104,7 @@ export async function judgeEvents(
     ),
     tenants: new Map(tenants.map((tenant) => [tenant.identifier, tenant])),
     accepted,
+    identifiers: workflows.length < names.length ? await listIdentifiers(db, environment) : [],
     clock: new CheckClock(),
   }
   const judged: Judged[] = []
@@ -159,20 +163,25 @@ interface JudgingFacts {
   readonly tenants: ReadonlyMap<string, Tenant>
   /** The transaction ids among the given ones that were used before. */
   readonly accepted: ReadonlyMap<string, string>
+  /** What there is to trigger, where something else was triggered. */
+  readonly identifiers: readonly string[]
   readonly clock: CheckClock
 }
 
-function judge(event: GivenEvent, { versions, workflows, tenants, accepted, clock }: JudgingFacts): Judged {
+function judge(event: GivenEvent, facts: JudgingFacts): Judged {
+  const { versions, workflows, tenants, accepted, identifiers, clock } = facts
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
   // Whatever happened to the workflow since: the response is the one of the first time.
   if (request.transactionId !== undefined && accepted.has(request.transactionId)) {
-    return { result: plainResult('processed', request.transactionId) }
+    return { result: plainResult('processed', request.transactionId), isRepeat: true }
   }
   const workflow = workflows.get(request.name)
   const judged = workflow && versions.get(workflow.versionId)
   if (workflow === undefined || judged === undefined) {
-    return { result: errorResult(['workflow_not_found'], request.transactionId) }
+    return {
+      result: errorResult([workflowNotFound, notFoundWords(request.name, identifiers)], request.transactionId),
+    }
   }
   const { version } = judged
   const { payload, mistakes } = judgePayload(request.payload, judged, clock)
@@ -199,6 +208,11 @@ function judge(event: GivenEvent, { versions, workflows, tenants, accepted, cloc
   }
   const severity = severityOf(request.overrides) ?? version.definition.severity
   return { runnable: { request, warnings, version, firstStep, payload, severity, tenant } }
+}
+
+function notFoundWords(name: string, identifiers: readonly string[]): string {
+  const meant = nearMiss(name, identifiers)
+  return `there is no workflow ${name} in this environment${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
 function errorResult(mistakes: readonly string[], transactionId: string | undefined): TriggerResult {

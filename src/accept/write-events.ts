@@ -54,6 +54,8 @@ export interface WrittenEvents {
   readonly preLeased: readonly Job[]
   /** Whether something was left for the worker to find. */
   readonly leftWork: boolean
+  /** The ids of events that were not written, as their transaction id is another's. */
+  readonly outrun?: ReadonlySet<string>
 }
 
 /** How many notifications become jobs at once, so that room for them can be kept. */
@@ -94,7 +96,8 @@ export async function writeEvents(
 ): Promise<WrittenEvents> {
   const { environment, now } = acceptance
   const events = await firstOfTheirTransaction(tx, environment, given)
-  if (events.length === 0) return { preLeased: [], leftWork: false }
+  const outrun = events.length === given.length ? {} : { outrun: idsWithout(given, events) }
+  if (events.length === 0) return { preLeased: [], leftWork: false, ...outrun }
   const people = fastFlatMap(events, ({ request }) => peopleOf(request.recipients, request.actor))
   const resolved = await resolveRecipients(tx, world, environment, people)
   await insertContexts(tx, environment, distinctContexts(events), now)
@@ -110,7 +113,13 @@ export async function writeEvents(
     written.expanding.map(({ id }) => ({ id, kind: 'expand', lane: fanOutLane, dueAt: now, state: {} })),
     now,
   )
-  return { preLeased: written.preLeased, leftWork: written.leftWork || written.expanding.length > 0 }
+  return { preLeased: written.preLeased, leftWork: written.leftWork || written.expanding.length > 0, ...outrun }
+}
+
+function idsWithout(all: readonly Numbered[], some: readonly Numbered[]): Set<string> {
+  const ids = new Set(all.map(({ id }) => id))
+  for (const { id } of some) ids.delete(id)
+  return ids
 }
 
 /** Events with their notifications and the jobs those begin with. */

@@ -22,6 +22,7 @@ import { promoteCommand } from './promote.ts'
 import { redriveCommand } from './redrive.ts'
 import { signingCommand } from './signing.ts'
 import { simulateCommand } from './simulate.ts'
+import { subscribersCommand } from './subscribers.ts'
 import { tailCommand } from './tail.ts'
 import { serviceHelp } from './terminal/arguments.ts'
 import type { Host } from './terminal/host.ts'
@@ -51,6 +52,7 @@ const commands: readonly Command[] = [
   simulateCommand,
   outboxCommand,
   redriveCommand,
+  subscribersCommand,
   loginCommand,
   logoutCommand,
   completionFor(() => commands),

@@ -8,6 +8,7 @@ import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
+import { knownColumnsAnswer } from './known-columns.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 import { timestampOfRow } from './timestamp-text.ts'
@@ -91,7 +92,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
   const alone = hasPooler
     ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
-    : (statement: Statement) => pool.query(queryOf(statement, way))
+    : (statement: Statement) => answerOf(pool, queryOf(statement, way))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
     ...runnerOf((statement) => retrying(() => alone(statement))),
@@ -128,6 +129,14 @@ function queryOf({ name, text, values }: Statement, { hasPooler }: Pick<Way, 'ha
   const types = listTypesOf(name, text)
   const parameters = values.map((value, index) => parameterOf(value, types.get(index + 1)))
   return hasPooler ? { text, values: parameters } : { name, text, values: parameters }
+}
+
+/** `timeoutMs`: in place of the pool's own. */
+function answerOf(on: pg.Pool | pg.PoolClient, query: pg.QueryConfig, timeoutMs?: number): Promise<pg.QueryResult> {
+  if (query.name !== undefined) return knownColumnsAnswer(on, query, timeoutMs)
+  const within: pg.QueryConfig & { query_timeout?: number } =
+    timeoutMs === undefined ? query : { ...query, query_timeout: timeoutMs }
+  return on.query(within)
 }
 
 function parameterOf(value: unknown, type: ListType | undefined): unknown {
@@ -174,7 +183,7 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Statements on one connection, each a transaction by itself. */
 const statementsOn = (client: pg.PoolClient, way: Way) => (statement: Statement) => {
   gatherWrites(client)
-  return way.hasPooler ? inOwnTransaction(client, way, statement) : client.query(queryOf(statement, way))
+  return way.hasPooler ? inOwnTransaction(client, way, statement) : answerOf(client, queryOf(statement, way))
 }
 
 /**
@@ -223,12 +232,12 @@ function transactionOnce<Result>(
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   const { limits, silenceMs } = way
-  const within = limits === undefined ? {} : { query_timeout: limits.statementTimeoutMs + silenceMs }
+  const timeoutMs = limits && limits.statementTimeoutMs + silenceMs
   const beginning = way.hasPooler || limits !== undefined ? beginWith(limits ?? way.timeouts) : 'begin'
   return onConnection(pool, async (client, discard) => {
     const ask = (statement: Statement) => {
       gatherWrites(client)
-      return client.query({ ...queryOf(statement, way), ...within })
+      return answerOf(client, queryOf(statement, way), timeoutMs)
     }
     try {
       gatherWrites(client)
@@ -236,7 +245,7 @@ function transactionOnce<Result>(
       const begun = client.query(beginning)
       begun.catch(() => {})
       const result = await work({ inTransaction: true, ...runnerOf(ask) })
-      await commit(begun, () => client.query({ text: 'commit', ...within }))
+      await commit(begun, () => answerOf(client, { text: 'commit' }, timeoutMs))
       return result
     } catch (error) {
       // A connection that does not answer would let a rollback wait as well; closing it rolls back too.

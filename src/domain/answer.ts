@@ -7,13 +7,13 @@ export interface Answer<Body> {
   readonly headers?: Readonly<Record<string, string>>
   /** What the caller should know beside the answer: sent as a header. */
   readonly warnings?: readonly Warning[]
-  /** True when the answer was stored by an earlier call with the same idempotency key. */
+  /** True when the call was carried out before: by its idempotency key, or by the transaction id of its events. */
   readonly replayed?: boolean
 }
 
 /** A code that programs can rely on, and what it is about, in texts. */
 export interface Warning {
-  readonly code: 'unknown-member' | 'unknown-parameter' | 'name-taken'
+  readonly code: 'unknown-member' | 'unknown-parameter' | 'name-taken' | 'repeated'
   readonly [about: string]: string
 }
 

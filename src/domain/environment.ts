@@ -41,6 +41,7 @@ export interface SignedInUser {
   readonly email: string
   readonly name: string
   readonly role: 'owner' | 'editor' | 'viewer'
+  readonly hasPassword: boolean
 }
 
 /** `read` opens the outbox as well. */

@@ -9,11 +9,11 @@ export function basePathOf(baseUrl: string): string {
 
 /** A proxy may pass the path on, or strip it: both are understood. */
 export function withoutBasePath(base: string): Pick<FastifyServerOptions, 'rewriteUrl'> {
-  if (base === '/') return {}
-  return {
-    rewriteUrl: ({ url = '/' }) => {
-      if (url.startsWith(base)) return url.slice(base.length - 1)
-      return url === base.slice(0, -1) ? '/' : url
-    },
-  }
+  return base === '/' ? {} : { rewriteUrl: ({ url = '/' }) => belowBase(base, url) }
+}
+
+/** What the service calls that path. Upgrades are not routed, and so not rewritten by themselves. */
+export function belowBase(base: string, url: string): string {
+  if (url.startsWith(base)) return url.slice(base.length - 1)
+  return url === base.slice(0, -1) ? '/' : url
 }

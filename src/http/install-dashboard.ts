@@ -11,6 +11,8 @@ import { basePathOf } from './base-path.ts'
 import type { DashboardPages } from './pages/dashboard.ts'
 import { installPages } from './pages/dashboard.ts'
 import { readDashboardFiles } from './pages/dashboard-files.ts'
+import type { OidcProvider } from './routes/operate/dashboard-oidc.ts'
+import { installDashboardOidc } from './routes/operate/dashboard-oidc.ts'
 import { installDashboardPasswords } from './routes/operate/dashboard-passwords.ts'
 import { installDashboardSessions } from './routes/operate/dashboard-sessions.ts'
 
@@ -21,6 +23,8 @@ export interface DashboardOptions {
   readonly unknownMembers?: 'warn' | 'refuse'
   /** What a password is hashed at; the usual cost where it is left out. */
   readonly passwordCost?: PasswordCost
+  /** The identity provider; left out where there is none. */
+  readonly oidc?: OidcProvider | undefined
 }
 
 export function installDashboard(
@@ -28,13 +32,14 @@ export function installDashboard(
   db: Db,
   world: World,
   authenticate: Authenticate,
-  { baseUrl, dashboardFolder, unknownMembers = 'warn', passwordCost }: DashboardOptions,
+  { baseUrl, dashboardFolder, unknownMembers = 'warn', passwordCost, oidc }: DashboardOptions,
 ): { access: DashboardAccess; pages: DashboardPages | undefined } {
   const basePath = basePathOf(baseUrl)
   const access = createDashboardAccess(db, world, { basePath, isSecure: baseUrl.startsWith('https:') })
   const files = dashboardFolder === undefined ? undefined : readDashboardFiles(dashboardFolder, basePath)
   const passwords = createPasswordSignIn(db, world, passwordCost)
   installDashboardSessions(app, db, world, { access, authenticate, passwords, unknownMembers })
-  installDashboardPasswords(app, db, { access, passwords, oidcName: undefined, unknownMembers })
+  installDashboardPasswords(app, db, { access, passwords, oidcName: oidc?.name, unknownMembers })
+  if (oidc !== undefined) installDashboardOidc(app, db, world, { access, oidc, baseUrl })
   return { access, pages: files && installPages(app, files) }
 }

@@ -1,5 +1,6 @@
 // Every route of the API, by name.
 import type { InboxRoute } from './inbox-route.ts'
+import { inboxStreamRoute } from './realtime/install-inbox-stream.ts'
 import type { Documented, Route } from './route.ts'
 import { activityRoutes } from './routes/activity/activity.ts'
 import { activityStreamRoutes } from './routes/activity/activity-stream.ts'
@@ -28,6 +29,7 @@ import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
 import { dashboardPasswordRoutes } from './routes/operate/dashboard-passwords.ts'
 import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
+import { environmentVariableRoutes } from './routes/operate/environment-variables.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { userRoutes } from './routes/operate/users.ts'
@@ -107,6 +109,7 @@ export const routes: readonly Route[] = [
   ...contextRoutes,
   ...environmentRoutes,
   ...environmentLifeRoutes,
+  ...environmentVariableRoutes,
   ...apiKeyRoutes,
   ...userRoutes,
   ...retentionRoutes,
@@ -127,6 +130,7 @@ export const inboxRoutes: readonly InboxRoute[] = [
 export const documentedRoutes: readonly Documented[] = [
   ...routes,
   ...inboxRoutes,
+  inboxStreamRoute,
   ...dashboardSessionRoutes,
   ...dashboardPasswordRoutes,
 ]

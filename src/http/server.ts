@@ -38,6 +38,7 @@ import { openApiDocument } from './openapi/openapi.ts'
 import type { DashboardPages } from './pages/dashboard.ts'
 import { installInboxDemo } from './pages/inbox-demo.ts'
 import { installInboxFiles } from './pages/inbox-files.ts'
+import { installRoot } from './pages/root.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import type { RealtimeSources } from './realtime/install-realtime.ts'
 import { installRealtime } from './realtime/install-realtime.ts'
@@ -50,6 +51,7 @@ import { installBodyParser } from './request/install-body-parser.ts'
 import { parseQuery } from './request/query-parser.ts'
 import { serializerCompiler, validatorCompiler } from './request/validator.ts'
 import { installInboundWebhooks } from './routes/integrations/inbound-webhooks.ts'
+import type { OidcProvider } from './routes/operate/dashboard-oidc.ts'
 import { installUnsubscribe } from './routes/people/unsubscribe.ts'
 import { installWarnings, warningsHeader } from './warnings.ts'
 
@@ -74,6 +76,8 @@ export interface ServerOptions {
   readonly dashboardFolder?: string | undefined
   /** What a password is hashed at; a test need not pay for the usual cost. */
   readonly passwordCost?: PasswordCost
+  /** Whom users of the dashboard may sign in with beside their passwords. */
+  readonly oidc?: OidcProvider | undefined
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */
@@ -146,6 +150,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const { workerIsReady, oneOf } = options
   installHealth(app, db, world, { workerIsReady, process: oneOf?.number })
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
+  installRoot(app, options, () => pages)
   installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })
   if (options.healthOnly === true) return app
   if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
@@ -183,10 +188,12 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
-  installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader, trustsProxies })
+  const basePath = basePathOf(options.baseUrl)
+  const { inboxTokens } = inbox
+  installRealtime(app, { ...options.realtime, db, world, inboxTokens, limitReader, trustsProxies, basePath })
   installInboxFiles(app)
   installInboxDemo(app, mayDemo)
-  await installUnsubscribe(app, db, world)
+  await installUnsubscribe(app, db, world, mayDemo)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
 }

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { signInPath } from '../domain/operate/dashboard-session.ts'
+import type { OidcProvider } from '../http/routes/operate/dashboard-oidc.ts'
 import { createSignInLink } from '../manage/operate/dashboard-sessions.ts'
 import type { World } from '../world/world.ts'
 
@@ -16,6 +17,14 @@ const builtFolder = fileURLToPath(new URL('../../dashboard/dist/', import.meta.u
 export function dashboardFolder(config: Config): string | undefined {
   const isServed = config.dashboard === 'on' && config.role !== 'worker'
   return isServed && existsSync(join(builtFolder, 'index.html')) ? builtFolder : undefined
+}
+
+/** Undefined where no identity provider is set. */
+export function oidcOf(config: Config): OidcProvider | undefined {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcName, oidcDefaultRole: defaultRole } = config
+  if (issuer === undefined || clientId === undefined) return undefined
+  const name = oidcName ?? new URL(issuer).host
+  return { issuer, clientId, clientSecret: config.oidcClientSecret, name, defaultRole, domains: config.oidcDomains }
 }
 
 /** The link works once, for ten minutes, in a browser on this machine. `url` is the local URL of the service. */

@@ -21,7 +21,7 @@ import { createRenderer } from '../render/renderer.ts'
 import type { StartedWorker } from '../run/start-worker.ts'
 import { acceptingQueue, startWorker } from '../run/start-worker.ts'
 import type { World } from '../world/world.ts'
-import { dashboardFolder } from './dashboard.ts'
+import { dashboardFolder, oidcOf } from './dashboard.ts'
 import type { Store } from './store.ts'
 
 /** After this long, startup continues without it: /ready reports the truth. */
@@ -66,6 +66,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       metricsKey: config.metricsKey,
       docs: config.docs,
       dashboardFolder: dashboardFolder(config),
+      oidc: oidcOf(config),
       vendor: config.vendor,
       retentionDays: config.retentionDays,
       // Relative unless set otherwise: the document is then valid wherever it is read.

@@ -1,6 +1,6 @@
 // Every provider, by name.
 import type { Channel } from '../domain/delivery/integration.ts'
-import { nearest } from '../domain/nearest.ts'
+import { nearMiss } from '../domain/nearest.ts'
 import { chatWebhook } from './chat/chat-webhook.ts'
 import { discord } from './chat/discord.ts'
 import { getstream } from './chat/getstream.ts'
@@ -179,10 +179,10 @@ export function providerOf(id: string): Provider | undefined {
   return byId.get(id)
 }
 
-/** The provider of a channel that the caller most likely meant. */
-export function nearestProvider(id: string, channel: Channel): Provider | undefined {
-  const ofChannel = providers.filter((provider) => provider.channel === channel)
-  const found = nearest(
+/** The provider that the caller most likely meant: of the channel, where one is given. */
+export function nearestProvider(id: string, channel?: Channel): Provider | undefined {
+  const ofChannel = providers.filter((provider) => channel === undefined || provider.channel === channel)
+  const found = nearMiss(
     id,
     ofChannel.map((provider) => provider.id),
   )

@@ -65,6 +65,20 @@ export class Budget {
   readonly #share: number
   #isExceeded = false
 
+  #hasOwnTexts = false
+  #fallbackLocale: string | undefined
+
+  /** The locale of a translated text, and whether it is the subscriber's own. */
+  readonly noteLocale = (locale: string, isOwn: boolean): void => {
+    if (isOwn) this.#hasOwnTexts = true
+    else this.#fallbackLocale ??= locale
+  }
+
+  /** The language of the texts so far, where none of them was in the subscriber's own. */
+  get fallbackLocale(): string | undefined {
+    return this.#hasOwnTexts ? undefined : this.#fallbackLocale
+  }
+
   /** `share`: how much of what a message may cost in steps and work. */
   constructor(now: () => Date, share = 1) {
     this.now = now

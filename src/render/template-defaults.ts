@@ -12,6 +12,7 @@ export const scopeRoots: ReadonlySet<string> = new Set([
   'step',
   'steps',
   'workflow',
+  'env',
 ])
 
 type Fields = Readonly<Record<string, unknown>>

@@ -131,3 +131,15 @@ test('many texts are looked through in turns', async () => {
   assert.deepEqual(await textMistakes(texts, turn), [])
   assert.ok(turns >= 10, `${turns}`)
 })
+
+test('a mail in the language of another says so: its texts are in none of the subscriber’s own', () => {
+  const mail = (content: string, locale: unknown): string =>
+    sceneRenderer.email(freshKey(), { type: 'email', subject: 's', content }, speaking(words, locale)).html
+  const lang = (content: string, locale: unknown): string | undefined =>
+    /<html lang="([^"]*)" dir="ltr">/.exec(mail(content, locale))?.[1]
+  assert.equal(lang("{{ 'hello' | t }}", 'pt-BR'), 'en', 'there is no Portuguese')
+  assert.equal(lang("{{ 'english' | t }}", 'fr'), 'en', 'French lacks this text')
+  assert.equal(lang("{{ 'hello' | t }} {{ 'english' | t }}", 'fr'), 'fr', 'some of it is French')
+  assert.equal(lang("{{ 'hello' | t }}", 'de-CH'), 'de-CH', 'German is theirs')
+  assert.equal(lang('Olá', 'pt-BR'), 'pt-BR', 'what uses no translations is as its author wrote it')
+})

@@ -52,10 +52,12 @@ function textOf(filter: FilterThis, key: string): string | undefined {
   }
   const texts = scope[translations]
   if (texts === undefined) return undefined
-  const subscriber: unknown = memberOf(scope, 'subscriber', budgetOf(filter))
-  const locale = memberOf(subscriber, 'locale', budgetOf(filter))
+  const budget = budgetOf(filter)
+  const subscriber: unknown = memberOf(scope, 'subscriber', budget)
+  const locale = memberOf(subscriber, 'locale', budget)
   const owner = scope[textsOwner] ?? (scope.workflow && ownTexts('workflow', scope.workflow.identifier))
-  return (owner === undefined ? undefined : texts.text(`${owner}.${key}`, locale)) ?? texts.text(key, locale)
+  const own = owner === undefined ? undefined : texts.text(`${owner}.${key}`, locale, budget.noteLocale)
+  return own ?? texts.text(key, locale, budget.noteLocale)
 }
 
 /** LiquidJS passes `name: value` as a pair. */

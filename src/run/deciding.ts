@@ -27,7 +27,7 @@ export function createDeciding({ db, world, renderer, operatorMail, linkBase }: 
     renderer,
     versions: createVersions(),
     integrations: createIntegrations(world.sealer),
-    wordings: createWordings(),
+    wordings: createWordings(world.sealer),
     limits: createLimits(),
     signingSecrets: createSigningSecrets(world),
     linkBase,

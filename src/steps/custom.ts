@@ -9,6 +9,7 @@ import {
 } from '../domain/delivery/custom-call.ts'
 import type { CallOut, Decision } from '../domain/delivery/decision.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
+import { secretVariables } from '../domain/workflows/environment-variable.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { CustomMetadata } from '../domain/workflows/workflow.ts'
 import { isMetadataHost } from '../world/outbound/address-guard.ts'
@@ -51,9 +52,12 @@ function hostMistakes(metadata: unknown): StepMistake[] {
 
 function callOf(input: StepInput, metadata: CustomMetadata): CallOut {
   const { now, job, scope, renderer } = input
+  const secrets = scope[secretVariables]
+  const withSecrets = secrets === undefined ? scope : { ...scope, env: { ...(scope['env'] as object), ...secrets } }
   const rendered = (text: string, path: string): string => {
     try {
-      return renderer.value(text, scope)
+      // Headers are shown nowhere: only there are secrets printed.
+      return renderer.value(text, path.startsWith('metadata.headers.') ? withSecrets : scope)
     } catch (error) {
       // The renderer knows a value by no name.
       throw error instanceof RenderError ? new RenderError(path, error.message) : error

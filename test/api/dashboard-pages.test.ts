@@ -63,7 +63,9 @@ test('the API answers as it does without pages', async () => {
     assert.equal(reply.statusCode, 404, url)
     assert.match(String(reply.headers['content-type']), /json/)
   }
-  assert.equal((await server.inject({ url: '/', headers: { accept: '*/*' } })).statusCode, 404)
+  const links = await server.inject({ url: '/', headers: { accept: '*/*' } })
+  assert.equal(links.statusCode, 200)
+  assert.equal(links.json().dashboard, '/')
   assert.equal((await server.inject({ method: 'POST', url: '/', headers: html })).statusCode, 404)
   assert.equal((await server.inject({ url: '/v1/environments', headers: html })).statusCode, 401)
 })

@@ -111,10 +111,15 @@ test('a repeated DELETE is answered 204 again, without a body, and not 404', asy
   assert.equal((await keyed('DELETE', `/v1/tenants/${identifier}`, 'k2')).status, 404)
 })
 
+/** The examples of events share a transaction id, whose second use would be a repeat by itself. */
+const ownTransaction = (example: object): object =>
+  JSON.parse(JSON.stringify(example).replaceAll('order-7-shipped', fresh('order-shipped')))
+
 test('every route that creates something replays its answer', async () => {
-  // A simulation writes nothing, and so keeps no answer.
+  // A simulation writes nothing, and so keeps no answer. Keys do not manage users.
+  const others = ['/v1/events/simulate', '/v1/users']
   const isCreating = ({ method, path }: { method: string; path: string }): boolean =>
-    method === 'POST' && !path.includes('{') && path !== '/v1/events/simulate'
+    method === 'POST' && !path.includes('{') && !others.includes(path)
   const creating = routes.filter(isCreating)
   assert.ok(creating.length >= 5)
   // The workflow first: the examples of the events name it.
@@ -123,7 +128,7 @@ test('every route that creates something replays its answer', async () => {
     const [example] = (route.body as { examples?: object[] } | undefined)?.examples ?? []
     assert.ok(example !== undefined || route.body === undefined, `${route.path} has no example to try`)
     // Without asking a provider: the example's account is not real.
-    const body = example && { ...example, check: false }
+    const body = example && { ...ownTransaction(example), check: false }
     const first = await keyed('POST', route.path, 'k1', body)
     assert.ok(first.status < 300, `${route.path} ${first.text}`)
     assertReplayOf(first, await keyed('POST', route.path, 'k1', body), 'k1')

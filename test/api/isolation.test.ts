@@ -43,6 +43,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/(inbox\/topics.*|\{topicKey\}\/subscriptions\/\{identifier\}) identifier$/, 'subscription'],
   [/(after|before|next|pin)$/, 'cursor'],
   [/keyId$/, 'apiKey'],
+  [/variableKey$|environment-variables key$/, 'variable'],
   [/endpointId$/, 'webhookEndpoint'],
   [/deliveryId$/, 'webhookDelivery'],
   [/^\/v1\/webhook-endpoints.* workflows$/, 'workflow'],

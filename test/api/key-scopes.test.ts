@@ -22,29 +22,37 @@ const operations: Readonly<Record<Scope, string>> = {
     retrieveQueueCounts retrieveRedrive retrieveRetraction retrieveStep retrieveSubscriber
     retrieveSubscriberGlobalPreferences retrieveSubscriberPreferences retrieveSubscriberWorkflowPreference retrieveTenant
     retrieveTenantWorkflowOverride retrieveTopic retrieveTranslation retrieveWorkflow retrieveWorkflowOverride
-    retrieveWorkflowV2 searchSubscribers simulateEvent listWorkflowVersions compareWorkflowVersions retrieveWorkflowFiles`,
+    retrieveWorkflowV2 searchSubscribers simulateEvent
+    countSubscriberNotifications listEnvironmentVariables listSubscriberNotifications previewLayout
+    retrieveEnvironmentVariable retrieveEnvironmentVariableUsage retrieveMasterTranslation retrieveOwnTranslation
+    retrieveOwnTranslationGroup retrieveTopicSubscription listWorkflowVersions compareWorkflowVersions
+    retrieveWorkflowFiles`,
   'outbox:read': 'listOutbox retrieveEmlFromOutbox retrieveFromOutbox retrieveHtmlFromOutbox waitForOutbox',
   'workflows:write': `applyConfiguration createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
     createWorkflowV2 deleteFeed deleteLayout deleteLayoutV2 deleteNotificationGroup deleteTenantWorkflowOverride
     deleteTranslation deleteWorkflow deleteWorkflowOverride deleteWorkflowV2 duplicateLayoutV2 makeLayoutDefault
     putTranslation replaceWorkflow replaceWorkflowV2 updateLayout updateLayoutV2 updateNotificationGroup
     updateTenantWorkflowOverride updateWorkflow updateWorkflowOverride updateWorkflowStatus updateWorkflowV2
-    restoreWorkflowVersion`,
+    deleteOwnTranslation deleteOwnTranslationGroup importMasterTranslation putOwnTranslation restoreWorkflowVersion`,
   'inbox:write': `answerMessageButton archiveNotification markAllMessages markMessages markMessagesBySeenAndRead
     markNotificationRead markNotificationUnread revokeSubscriberSessions snoozeNotification unarchiveNotification
-    unsnoozeNotification`,
+    unsnoozeNotification archiveReadSubscriberNotifications archiveSubscriberNotifications completeNotificationAction
+    deleteSubscriberNotification deleteSubscriberNotifications readSubscriberNotifications revertNotificationAction
+    seeSubscriberNotifications`,
   'integrations:write': 'createIntegration deleteIntegration setPrimaryIntegration updateIntegration',
   'subscribers:write': `addSuppression addSuppressions appendSubscriberCredentials createContext createSubscriber
     createSubscribersInBulk createTenant createTopic deleteContext deleteSubscriber deleteSubscriberCredentials deleteTenant
     deleteTopic removeSuppression subscribeToTopic unsubscribeFromTopic updateContext updateSubscriber
     updateSubscriberCredentials updateSubscriberGlobalPreferences updateSubscriberOnlineStatus updateSubscriberPreferences
-    updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic`,
+    updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic
+    updateTopicSubscription`,
   full: `rotateSigningSecret createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
     createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
     listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
     createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
-    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog
+    testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog createEnvironmentVariable
+    deleteEnvironmentVariable updateEnvironmentVariable
     createUser listUsers resetUserPassword retrieveUser updateUser`,
 }
 const stated = new Map(

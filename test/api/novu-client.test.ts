@@ -139,6 +139,15 @@ const calls: Record<string, Call> = {
     })
     assert.equal(snoozed.result.snoozedUntil, snoozeUntil.toISOString())
     assert.equal((await notifications.unsnooze({ subscriberId, notificationId: said.id })).result.isSnoozed, false)
+    const plain = await scene.say('feed', { event: { transactionId: 'client-feed-plain' } })
+    const marked = await messages.markAllAs({ messageId: plain.id, markAs: 'read' }, subscriberId)
+    assert.deepEqual(marked.result[0]?.cta, {})
+    const unread = await notifications.markAsUnread({ subscriberId, notificationId: plain.id })
+    assert.equal(unread.result.primaryAction, undefined)
+    const markMessageActionAsSeenDto = { status: 'done' } as const
+    const pressed = { subscriberId, messageId: plain.id, type: 'primary', markMessageActionAsSeenDto } as const
+    await assert.rejects(messages.updateAsSeen(pressed), ErrorDto)
+    await novu.messages.delete(plain.id)
     assert.equal((await novu.messages.delete(mail.id)).result.acknowledged, true)
     await novu.messages.deleteByTransactionId('client-feed', 'in_app')
     assert.deepEqual((await novu.messages.retrieve({ subscriberId })).result.data, [])

@@ -243,7 +243,7 @@ test('a filter that is misspelled clears nothing and ends no wait', async () => 
     await app.call('DELETE', '/v1/outbox?recipent=nobody'),
     await scene.get('/wait?recipent=nobody&timeout=1s'),
   ]) {
-    assert.deepEqual(refusals(reply), { recipent: 'recipent is not a known field' })
+    assert.match(refusals(reply)['recipent'] ?? '', /^recipent is not a known field; .*did you mean recipient\?$/)
   }
   assert.equal((await scene.list({ recipient: person })).totalCount, 1)
 })
@@ -255,4 +255,29 @@ test('a message that is deleted leaves the outbox too', async () => {
   await scene.expect(200, 'DELETE', `/v1/messages/${_id}`)
   assert.deepEqual(await scene.found({ recipient: person }), [])
   assert.equal((await scene.get(`/${_id}`)).status, 404)
+})
+
+test('every list shows what was captured, also when the outbox has forgotten it; its status stays sent', async () => {
+  const person = await scene.person()
+  const inApp = { template: { type: 'in_app', content: 'Hello' } }
+  const identifier = await scene.workflow([mailStep('Captured'), inApp])
+  const { transactionId } = await scene.run(identifier, person)
+  const captured = async (): Promise<unknown[]> => {
+    const messages = await scene.expect(200, 'GET', `/v1/messages?transactionId=${transactionId}`)
+    const activity = await scene.expect(200, 'GET', `/v1/notifications?transactionId=${transactionId}`)
+    const detail = await scene.expect(200, 'GET', `/v1/notifications/${activity.data[0]._id}`)
+    return [messages.data, activity.data[0].jobs, detail.jobs.flatMap(({ messages }: Json) => messages)].map((list) =>
+      list.map((one: Json) => [one.channel ?? one.type, one.status, one.captured]).sort(),
+    )
+  }
+  const email = ['email', 'sent', true]
+  const feed = ['in_app', 'sent', undefined]
+  const jobs = [
+    ['email', 'completed', true],
+    ['in_app', 'completed', undefined],
+  ]
+  const shown = [[email, feed], jobs, [email, feed]]
+  assert.deepEqual(await captured(), shown)
+  await scene.expect(200, 'DELETE', `/v1/outbox?recipient=${person}`)
+  assert.deepEqual(await captured(), shown)
 })

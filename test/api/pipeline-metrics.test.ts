@@ -146,3 +146,16 @@ test('what is due is counted by lane over all environments, and what is in hand 
   const done = await metricsOf(app)
   assert.deepEqual([done[depth('jobs', 'direct')], done[age('jobs', 'direct')]], [0, 0])
 })
+
+test('webhook endpoints are counted by state', async () => {
+  const made = async (): Promise<string> =>
+    (await app.call('POST', '/v1/webhook-endpoints', { body: { url: 'https://api.example.com' } })).body._id
+  const [off, failing] = [await made(), await made(), await made()]
+  await app.call('PATCH', `/v1/webhook-endpoints/${off}`, { body: { enabled: false } })
+  await app.database.db.run(sql`update webhook_endpoints set failing_since = now() where id = ${failing}`)
+  app.world.advance(10_000)
+  const { text } = await app.call('GET', '/metrics')
+  for (const state of ['enabled', 'failing', 'disabled']) {
+    assert.match(text, new RegExp(`^posthorn_webhook_endpoints\\{state="${state}"\\} 1$`, 'm'))
+  }
+})

@@ -114,6 +114,51 @@ test('hours are kept as they are given, merged member by member, and cleared by 
   assert.equal('schedule' in (await changed(reader, { schedule: null })).global, false)
 })
 
+test('times of day are understood as people write them, and stored in the forms there have always been', async () => {
+  const reader = await person()
+  const hours = [
+    { start: '9am', end: '5:30 pm' },
+    { start: '18:00', end: '8 PM' },
+  ]
+  const set = await changed(reader, {
+    schedule: { isEnabled: true, weeklySchedule: { monday: { isEnabled: true, hours } } },
+  })
+  assert.deepEqual(set.global.schedule.weeklySchedule.monday.hours, [
+    { start: '09:00 AM', end: '5:30 pm' },
+    { start: '18:00', end: '08:00 PM' },
+  ])
+  const often = await changed(reader, { workflowId: 'orders', frequency: { type: 'daily', atTime: '6pm' } })
+  assert.deepEqual(often.workflows[0].frequency, { type: 'daily', atTime: '18:00' })
+})
+
+test('a day that there is not is refused with those that there are, and the nearest', async () => {
+  const reader = await person()
+  const refused = refusals(await patch(reader, { schedule: { weeklySchedule: { mon: { isEnabled: true } } } }))
+  assert.equal(
+    refused['schedule.weeklySchedule.mon'],
+    'schedule.weeklySchedule.mon is not a known field; allowed: monday, tuesday, wednesday, thursday, friday, saturday, sunday; did you mean monday?',
+  )
+  const time = refusals(await patch(reader, day([{ start: '25:00', end: '05:00 PM' }])))
+  assert.equal(
+    time['schedule.weeklySchedule.monday.hours.0.start'],
+    'schedule.weeklySchedule.monday.hours.0.start must be a time of day such as 09:00, 09:00 AM or 9am',
+  )
+})
+
+test('a week that was stored with a misspelt day is read and changed as before', async () => {
+  const reader = await person()
+  await changed(reader, week({ monday: open }))
+  await app.database.db.run(sql`
+    update subscribers set preferences = jsonb_set(preferences, '{schedule,weeklySchedule}', '{"mon": {"isEnabled": true}}')
+    where subscriber_id = ${reader}`)
+  assert.deepEqual((await read(reader)).global.schedule, { isEnabled: true, weeklySchedule: {} })
+  assert.deepEqual((await changed(reader, { schedule: { outside: 'hold' } })).global.schedule, {
+    ...{ isEnabled: true, weeklySchedule: {}, outside: 'hold' },
+  })
+  const fixed = await changed(reader, week({ monday: open }))
+  assert.deepEqual(fixed.global.schedule.weeklySchedule, { monday: open })
+})
+
 test('how often, and until when not to be disturbed, are kept and cleared', async () => {
   const reader = await person()
   const frequency = { type: 'weekly', weekDay: 'friday', atTime: '16:30' }
@@ -140,6 +185,8 @@ test('critical workflows cannot be changed, and show what their author says', as
 const day = (hours: unknown): Json => ({
   schedule: { isEnabled: true, weeklySchedule: { monday: { isEnabled: true, hours } } },
 })
+const week = (weeklySchedule: Json): Json => ({ schedule: { isEnabled: true, weeklySchedule } })
+const open = { isEnabled: true }
 const wrong: Record<string, [Json, string]> = {
   'a switch that is none': [{ channels: { email: 'off' } }, 'channels.email'],
   'a time that is none': [day([{ start: '25:00', end: '05:00 PM' }]), 'schedule.weeklySchedule.monday.hours.0.start'],
@@ -148,12 +195,17 @@ const wrong: Record<string, [Json, string]> = {
     day(Array.from({ length: 25 }, () => ({ start: '09:00', end: '10:00' }))),
     'schedule.weeklySchedule.monday.hours',
   ],
+  'a day cut short': [week({ mon: open }), 'schedule.weeklySchedule.mon'],
+  'a day in capitals': [week({ Monday: open }), 'schedule.weeklySchedule.Monday'],
+  'a day that is none': [week({ caturday: open }), 'schedule.weeklySchedule.caturday'],
+  'hours misspelt': [week({ monday: { isEnabled: true, hour: [] } }), 'schedule.weeklySchedule.monday.hour'],
+  'hours of another shape': [
+    day([{ start: '9am', end: '5pm', to: '6pm' }]),
+    'schedule.weeklySchedule.monday.hours.0.to',
+  ],
   'an unknown way outside': [{ schedule: { outside: 'shout' } }, 'schedule.outside'],
   'an unknown frequency': [{ workflowId: 'orders', frequency: { type: 'yearly' } }, 'frequency.type'],
-  'a frequency at no time': [
-    { workflowId: 'orders', frequency: { type: 'daily', atTime: '9 AM' } },
-    'frequency.atTime',
-  ],
+  'a frequency at no time': [{ workflowId: 'orders', frequency: { type: 'daily', atTime: '9' } }, 'frequency.atTime'],
   'a frequency of all workflows': [{ frequency: { type: 'daily' } }, 'frequency'],
   'hours of one workflow': [{ workflowId: 'orders', schedule: { isEnabled: true } }, 'schedule'],
   'quiet of one workflow': [{ workflowId: 'orders', doNotDisturbUntil: null }, 'doNotDisturbUntil'],

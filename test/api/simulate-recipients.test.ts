@@ -113,7 +113,10 @@ test('what a trigger is refused for is refused', async () => {
     assert.equal(reply.status, 422, reply.text)
     return reply.body
   }
-  assert.deepEqual((await refused({ name: 'absent', to: 'x' })).errors.event.messages, ['workflow_not_found'])
+  assert.deepEqual((await refused({ name: 'absent', to: 'x' })).errors.event.messages, [
+    'workflow_not_found',
+    'there is no workflow absent in this environment',
+  ])
   assert.match((await refused({ name })).message, /to/)
   assert.match((await refused({ to: 'x' })).message, /name/)
   assert.match((await refused({ name, to: { subscriberId: 'x', email: 7 } })).message, /email/)

@@ -253,3 +253,12 @@ test('one link can be used thirty times a minute, and others meanwhile', async (
   app.world.advance(60_001)
   assert.equal((await oneClick(app, busy.link)).status, 200)
 })
+
+test('the page leads to the demo inbox, in Development and where that opens', async () => {
+  const { link } = await made()
+  const local = await createTestApp({ nodeOf: app, inboxDemo: 'local' })
+  const path = new URL(link, 'http://localhost').pathname
+  assert.match((await local.call('GET', path, { key: null })).text, /<a href="..\/..\/demo\/inbox">/)
+  assert.equal((await app.call('GET', path, { key: null })).text.includes('demo/inbox'), false)
+  await local.close()
+})

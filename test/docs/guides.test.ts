@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { projectRoot } from '../support/project-root.ts'
+import type { Block } from './blocks.ts'
 import { blocksOf } from './blocks.ts'
 import { followGuide, missingTool } from './follow.ts'
 
@@ -15,11 +16,18 @@ const documents = pages.map((page) => ({
   blocks: blocksOf(page, readFileSync(join(projectRoot, page), 'utf8')),
 }))
 
+/** Testing is read after getting started, on the same service, and a test suite runs more than once. */
+function wholeVisit(page: string, blocks: readonly Block[]): readonly Block[] {
+  if (page !== 'docs/testing.md') return blocks
+  const first = documents.find((document) => document.page === 'docs/getting-started.md')?.blocks ?? []
+  return [...first, ...blocks, ...blocks.filter(({ language }) => language === 'js')]
+}
+
 for (const { page, blocks } of documents) {
   if (!blocks.some(({ language, notRun }) => ['sh', 'js'].includes(language) && notRun === undefined)) continue
   test(`${page} works as it stands there`, async (t) => {
     if (missingTool !== undefined) return t.skip(`there is no ${missingTool}`)
-    const mistakes = await followGuide(blocks)
+    const mistakes = await followGuide(wholeVisit(page, blocks))
     assert.ok(mistakes.length === 0, mistakes.join('\n'))
   })
 }

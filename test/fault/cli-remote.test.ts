@@ -124,7 +124,11 @@ async function furnish(): Promise<void> {
   await scene.call('POST', '/v1/layouts', { name: 'Other', identifier: 'other', content: '<i>{{{body}}}</i>' })
   await scene.call('POST', '/v1/feeds', { name: 'Orders', identifier: 'orders' })
   await scene.call('POST', '/v2/topics', { key: 'fans', name: 'Fans' })
-  const texts = { ship: { title: 'Shipped', unused: 'Unused' }, foot: 'Goodbye' }
+  const texts = {
+    ship: { title: 'Shipped', unused: 'Unused' },
+    foot: 'Goodbye',
+    workflows: { ship: { only: 'Of ship' }, other: { only: 'Of other' } },
+  }
   await scene.call('PUT', '/v1/translations/en', { texts })
   await scene.call('PUT', '/v1/translations/de', { texts: { ship: { title: 'Versandt' } } })
   await scene.call('POST', '/v1/workflows', {
@@ -169,6 +173,7 @@ test('one workflow is promoted with the layouts, feeds and texts that it uses, a
     own: 'Of Production',
     'ship.title': 'Shipped',
     foot: 'Goodbye',
+    'workflows.ship.only': 'Of ship',
   })
   assert.deepEqual((await production('/v1/translations/de')).texts, { 'ship.title': 'Versandt' })
   assert.deepEqual(

@@ -243,6 +243,21 @@ test('a number that a provider refuses because its owner opted out is listed, an
   )
 })
 
+test('an opt-out that a provider’s refusal reveals is an event for the customer’s backend', async () => {
+  const endpoint = { url: 'https://api.example.com/hook', eventTypes: ['subscriber.unsubscribed'] }
+  const { _id } = await scene.expect(201, 'POST', '/v1/webhook-endpoints', endpoint)
+  const workflow = await scene.workflow([sms])
+  const person = { subscriberId: fresh('person'), phone: '+49 30 778' }
+  await withTwilio(21610, () => scene.run(workflow, person))
+  const { data } = await scene.expect(200, 'GET', `/v1/webhook-endpoints/${_id}/deliveries`)
+  assert.deepEqual(
+    data.map((one: Json) => [one.type, one.body.data.subscriber.subscriberId, one.body.data.channel]),
+    [['subscriber.unsubscribed', person.subscriberId, 'sms']],
+  )
+  assert.deepEqual([data[0].body.data.workflow, data[0].body.data.source], [null, 'provider'])
+  await scene.expect(204, 'DELETE', `/v1/webhook-endpoints/${_id}`)
+})
+
 test('a number that an event names for one provider is looked up, and is the one listed after an opt-out', async () => {
   const workflow = await scene.workflow([sms])
   const person = { subscriberId: fresh('person'), phone: '+49 30 5550' }

@@ -24,7 +24,7 @@ async function refusedEvents(): Promise<[string, object][]> {
   const empty = await scene.workflow([], {})
   const inactive = await scene.workflow([inApp('Hello', { active: false })])
   return [
-    ['error', { name: 'nobody-knows-it', to: 'a' }],
+    ['error', { name: 'not-there', to: 'a' }],
     ['no_tenant_found', { name: hello, to: 'a', tenant: 'nobody' }],
     ['trigger_not_active', { name: sleeping, to: 'a' }],
     ['no_workflow_steps_defined', { name: empty, to: 'a' }],
@@ -40,7 +40,7 @@ test('every status can be reached, and results come in the order of the events',
   const results = await scene.results(events)
   assert.deepEqual(results.map(statusOf), [...refused.map(([status]) => status), 'processed'])
   for (const result of results) assert.equal(result.acknowledged, true)
-  assert.deepEqual(results[0].error, ['workflow_not_found'])
+  assert.equal(results[0].error[0], 'workflow_not_found')
   await scene.work()
   assert.deepEqual(await scene.texts(person), ['Hello'])
   const backwards = await scene.results([...events].reverse().map((event) => ({ ...event, transactionId: undefined })))
@@ -151,10 +151,10 @@ test('a single trigger is answered 201 with its status, and 422 where that is an
     assert.equal(reply.status, 201, status)
     assert.deepEqual(reply.body, { acknowledged: true, status })
   }
-  const unknown = await scene.single({ name: 'nobody-knows-it', to: 'a' })
+  const unknown = await scene.single({ name: 'not-there', to: 'a' })
   assert.equal(unknown.status, 422)
   assert.equal(unknown.body.message, 'workflow_not_found')
-  assert.equal(typeof unknown.body.errors, 'object')
+  assert.match(unknown.body.errors.event.messages[1], /^there is no workflow not-there in this environment/)
   const missing = await scene.single({ name: hello })
   assert.equal(missing.status, 422)
   const unstorable = await scene.single({ name: hello, to: 'a', payload: { text: nul } })

@@ -37,8 +37,9 @@ test('a provider that is away is a bad account in words, and a bug stays a bug',
   )
 })
 
-test('the nearest provider is of the channel asked for', () => {
-  assert.equal(nearestProvider('sendgrid', 'sms')?.channel, 'sms')
+test('the nearest provider is of the channel asked for, or there is none', () => {
+  assert.equal(nearestProvider('sendgrid', 'sms'), undefined)
+  assert.equal(nearestProvider('twillio', 'sms')?.id, 'twilio')
   assert.equal(nearestProvider('nodemail', 'email')?.id, 'nodemailer')
 })
 

@@ -135,3 +135,23 @@ test('clients that do not close do not hold up the stop', async () => {
   assert.ok(performance.now() - startedAt < 5_000)
   for (const client of clients) client.destroy()
 })
+
+test('below a base path sockets open with it and, where a proxy strips it, without', async () => {
+  const below = await createTestApp({ nodeOf: app, baseUrl: 'https://example.com/posthorn' })
+  try {
+    const root = (await addressOf(below)).replace('http', 'ws')
+    const { token } = await inboxOf(app, 'bert')
+    const paths = ['/posthorn/v1/inbox/ws', '/v1/inbox/ws', '/posthorn/socket.io/', '/socket.io/']
+    for (const path of paths) {
+      const socket = new WebSocket(`${root}${path}?token=${token}&EIO=4&transport=websocket`)
+      opened.push(socket)
+      await once(socket, 'open')
+      socket.terminate()
+    }
+    const elsewhere = new WebSocket(`${root}/posthornx/v1/inbox/ws?token=${token}`)
+    const [error] = await once(elsewhere, 'error')
+    assert.match(error.message, /404/)
+  } finally {
+    await below.close()
+  }
+})

@@ -1,14 +1,23 @@
 // Webhooks where several nodes, callers and senders meet: who waits for whom, and what is never lost or left waiting.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
+import type { DeliveryAttempt } from '../../src/domain/webhooks/webhook-delivery.ts'
+import type { News } from '../../src/domain/webhooks/webhook-event.ts'
 import type { Queue } from '../../src/queue/queue.ts'
 import { expandNewsPage, sendingTask } from '../../src/record/webhooks/expand-news.ts'
 import { endTask, settleRound } from '../../src/record/webhooks/settle-deliveries.ts'
 import { becomeDeliveries } from '../../src/run/tasks/run-news.ts'
 import type { NewTask, Task } from '../../src/store/jobs/tasks.ts'
 import { insertTasks } from '../../src/store/jobs/tasks.ts'
+import {
+  eraseDeliveriesOf,
+  findDueDeliveries,
+  insertDeliveries,
+  recordAttempts,
+} from '../../src/store/webhooks/webhook-deliveries.ts'
 import { findEndpoint } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { reportNews, tryLockNews } from '../../src/store/webhooks/webhook-news.ts'
 import type { TestApp } from '../support/app.ts'
@@ -145,4 +154,68 @@ test('results lock the endpoint before its deliveries and its task, as a redrive
   const calls = [{ delivery, attempt }]
   await settleRound(watched, app.world, environment, queue, { task, endpoint, calls, audited: async () => {} })
   assert.deepEqual(locked, ['endpoint', 'deliveries', 'task'])
+})
+
+test('events about one subject keep the order in which they happened, whatever the clocks of their nodes said', async () => {
+  const { db } = app.database
+  await db.run(sql`delete from webhook_deliveries`)
+  await db.run(sql`delete from webhook_news`)
+  const now = app.world.now()
+  const ahead = new Date(now.getTime() + 60_000)
+  const subjectId = newId()
+  // The node of the first is a minute ahead.
+  const ids = [app.world.newId(ahead), newId()]
+  for (const [index, id] of ids.entries()) {
+    const about = { type: 'workflow.updated', subjectId, subscriberId: null, facts: {}, at: index === 0 ? ahead : now }
+    await db.transaction((tx) => reportNews(tx, environment, [{ id, ...about } as News], { newId, now }))
+  }
+  await db.run(sql`update webhook_endpoints set event_types = '{}' where id = ${endpointId}`)
+  const [task] = await leased(newsTask())
+  await expandNewsPage(db, app.world, environment, queue, [task])
+  const due = () => findDueDeliveries(db, environment, { endpointId, clock: queue.clock, limit: 10 })
+  assert.deepEqual(
+    (await due()).map(({ id }) => id),
+    [ids[0]],
+  )
+  await db.run(sql`update webhook_deliveries set due_at = null where id = ${ids[0]}`)
+  assert.deepEqual(
+    (await due()).map(({ id }) => id),
+    [ids[1]],
+  )
+  // Those of a release before have no number, and come first.
+  await db.run(sql`update webhook_deliveries set due_at = ${now}, number = 0 where id = ${ids[0]}`)
+  assert.deepEqual(
+    (await due()).map(({ id }) => id),
+    [ids[0]],
+  )
+})
+
+test('an erasure and a round of attempts lock deliveries in the order of their ids', async () => {
+  const { db } = app.database
+  const [first, second, subscriberId] = [newId(), newId(), newId()]
+  const rest = { type: 'workflow.updated', subjectId: subscriberId, subscriberId, body: {}, number: 0 }
+  const given = [second, first].map((id) => ({ endpointId, id, ...rest, createdAt: app.world.now() }))
+  const answer = { at: '', status: 200, error: null } as unknown as DeliveryAttempt
+  const attempted = [second, first].map((id) => {
+    return { id, attempts: 0, status: 'delivered', waitMs: null, attempt: answer } as const
+  })
+  const changes: ((tx: Tx) => Promise<unknown>)[] = [
+    (tx) => recordAttempts(tx, environment, endpointId, attempted, { clock: queue.clock, now: app.world.now() }),
+    (tx) => eraseDeliveriesOf(tx, environment, [subscriberId]),
+  ]
+  for (const change of changes) {
+    await db.run(sql`delete from webhook_deliveries`)
+    // In one page, the later one first.
+    await db.transaction((tx) => insertDeliveries(tx, environment, given, app.world.now()))
+    let changed: Promise<unknown> | undefined
+    await db.transaction(async (tx) => {
+      await tx.run(sql`select 1 from webhook_deliveries where id = ${first} for update`)
+      changed = db.transaction(change)
+      while ((await db.rows(sql`select 1 from pg_locks where not granted`)).length === 0);
+      // Whoever waits for the first has not taken the second.
+      const free = await tx.rows(sql`select 1 from webhook_deliveries where id = ${second} for update skip locked`)
+      assert.equal(free.length, 1)
+    })
+    await changed
+  }
 })

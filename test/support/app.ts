@@ -6,6 +6,7 @@ import { openSession } from '../../src/db/session.ts'
 import type { Db } from '../../src/db/sql.ts'
 import type { RateLimits } from '../../src/http/access/rate-limit.ts'
 import type { BodyBudget } from '../../src/http/request/body-budget.ts'
+import type { OidcProvider } from '../../src/http/routes/operate/dashboard-oidc.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/operate/first-start.ts'
 import { queueOf } from '../../src/queue/queue.ts'
@@ -59,9 +60,12 @@ export interface TestAppOptions {
   readonly unknownMembers?: 'warn' | 'refuse'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
+  /** Where callers reach it, if not at the root of a host. */
+  readonly baseUrl?: string
   /** Off unless said: installing them takes half the time that an app takes. */
   readonly docs?: 'on' | 'off'
   readonly bodyBudget?: BodyBudget
+  readonly oidc?: OidcProvider
   /** Share the database of another app, as a second node would. */
   readonly nodeOf?: TestApp
   /** How long the other node waits for a lock. */
@@ -111,8 +115,9 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     docs: options.docs ?? 'off',
     vendor: options.vendor ?? 'platform',
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
-    baseUrl: 'http://localhost:3000',
+    baseUrl: options.baseUrl ?? 'http://localhost:3000',
     passwordCost: quickPassword,
+    oidc: options.oidc,
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
     decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,
     poolUsage: () => ({ general: db.usage() }),

@@ -7,6 +7,22 @@ import { changed, gone, group, integration, layout, made, post } from './audit-t
 import { sendgridBody, twilioBody } from './integration-scene.ts'
 
 export const sendingScenarios: Scenarios = {
+  applyConfiguration: {
+    kind: 'feed',
+    action: 'create',
+    call: () => ({
+      method: 'POST',
+      path: '/v1/configuration',
+      body: { feeds: [{ name: 'Applied', identifier: 'applied' }] },
+    }),
+    says: made({ name: 'Applied', identifier: 'applied' }),
+  },
+  rotateSigningSecret: {
+    kind: 'environment',
+    action: 'change',
+    call: () => ({ method: 'POST', path: '/v1/environments/me/signing-secrets' }),
+    says: (entry) => assert.notDeepEqual(entry.before, entry.after),
+  },
   createNotificationGroup: {
     kind: 'notification-group',
     action: 'create',

@@ -1,4 +1,4 @@
-// What each call that changes texts of workflows and layouts must write to the audit log.
+// What each call that changes texts of workflows and layouts, or variables, must write to the audit log.
 import type { TestApp } from './app.ts'
 import type { Scenarios } from './audit-things.ts'
 import { changed, gone, made, post, workflow } from './audit-things.ts'
@@ -48,6 +48,30 @@ export const translationScenarios: Scenarios = {
       path: `/v2/translations/workflow/${await translated(app, 'sv')}/sv`,
     }),
     says: gone({}),
+  },
+  createEnvironmentVariable: {
+    kind: 'environment-variable',
+    action: 'create',
+    call: () => ({ method: 'POST', path: '/v1/environment-variables', body: { key: 'MADE', isSecret: true } }),
+    says: made({ key: 'MADE', isSecret: true, value: '[hidden]' }),
+  },
+  updateEnvironmentVariable: {
+    kind: 'environment-variable',
+    action: 'change',
+    call: async (app) => {
+      await post(app, '/v1/environment-variables', { key: 'OLD' })
+      return { method: 'PATCH', path: '/v1/environment-variables/OLD', body: { key: 'NEW' } }
+    },
+    says: changed({ key: 'OLD' }, { key: 'NEW' }),
+  },
+  deleteEnvironmentVariable: {
+    kind: 'environment-variable',
+    action: 'delete',
+    call: async (app) => {
+      await post(app, '/v1/environment-variables', { key: 'GONE' })
+      return { method: 'DELETE', path: '/v1/environment-variables/GONE' }
+    },
+    says: gone({ key: 'GONE' }),
   },
   deleteOwnTranslationGroup: {
     kind: 'translation',

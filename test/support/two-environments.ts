@@ -118,6 +118,9 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
   const own = { resourceType: 'workflow', resourceId: named('workflow'), locale: 'fr' }
   await call('POST', '/v2/translations', { ...own, content: { title: said } })
   await call('PATCH', '/v1/environments/me', { configurations: { capture: true } })
+  const { _id: _environmentId } = await call('GET', '/v1/environments/me')
+  const key = named('variable').replaceAll('-', '_')
+  await call('POST', '/v1/environment-variables', { key, values: [{ _environmentId, value: said }] })
   const apiKey = await call('POST', '/v1/environments/api-keys', { name: said, scopes: ['read'] })
   const hook = await call('POST', '/v1/webhook-endpoints', { url: `https://api.example.com/${named('hook')}` })
   const delivery = await call('POST', `/v1/webhook-endpoints/${hook._id}/test`)
@@ -133,6 +136,7 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
     override: [override._id],
     integration: [integration._id, named('integration')],
     apiKey: [apiKey._id],
+    variable: [key],
     auditStream: [stream._id],
     webhookEndpoint: [hook._id],
     webhookDelivery: [delivery._id],

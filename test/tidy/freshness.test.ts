@@ -5,11 +5,17 @@ import { generateDocuments } from '../../scripts/generate-docs.ts'
 import { staleDocuments } from './rules/freshness.ts'
 import { readSources, sample } from './rules/sources.ts'
 
-test('the configuration, the OpenAPI document, the providers and the events of webhooks are what `npm run docs` writes', () => {
+test('the compatibility, the configuration, the OpenAPI document, the providers and the events of webhooks are what `npm run docs` writes', () => {
   const generated = generateDocuments()
   assert.deepEqual(
     generated.map(({ path }) => path),
-    ['docs/configuration.md', 'docs/openapi.json', 'docs/providers.md', 'docs/webhook-events.md'],
+    [
+      'docs/compatibility.md',
+      'docs/configuration.md',
+      'docs/openapi.json',
+      'docs/providers.md',
+      'docs/webhook-events.md',
+    ],
   )
   assert.deepEqual(staleDocuments(generated, readSources(['docs'], ['.md', '.json'])), [])
 })

@@ -4,13 +4,14 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { basePath } from '../api.ts'
 import type { Environment, EnvironmentInfo } from '../session.tsx'
-import { colourOf, sessionsKey, signOut, slugOf, useSessions } from '../session.tsx'
+import { colourOf, roleWords, sessionsKey, signOut, slugOf, useSessions } from '../session.tsx'
 import type { Theme } from '../theme.ts'
 import { chooseTheme, chosenTheme } from '../theme.ts'
 import type { IconName } from '../ui/icons.tsx'
 import { Icon, Logo } from '../ui/icons.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { sayError } from '../ui/toast.tsx'
+import { ChangePassword } from './change-password.tsx'
 
 export interface Place {
   readonly to: string
@@ -52,7 +53,11 @@ export const places: readonly { readonly title?: string; readonly places: readon
       { to: '/webhooks', text: 'Webhooks', icon: 'webhook', words: 'endpoints deliveries events signing' },
     ],
   },
-  { places: [{ to: '/settings', text: 'Settings', icon: 'settings', words: 'api keys audit suppressions health' }] },
+  {
+    places: [
+      { to: '/settings', text: 'Settings', icon: 'settings', words: 'api keys users audit suppressions health' },
+    ],
+  },
 ]
 
 const dots = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
@@ -156,6 +161,9 @@ function Account({ environment }: { environment: Environment }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [theme, setTheme] = useState(chosenTheme)
+  const [changing, setChanging] = useState(false)
+  const { user, keyName, scopes } = environment.session
+  const what = scopes.includes('full') ? 'May change everything' : `Scope: ${scopes.join(', ')}`
   // The page first: what it asks for by itself would be refused.
   const leave = async () => {
     await navigate({ to: '/sign-in' })
@@ -164,36 +172,39 @@ function Account({ environment }: { environment: Environment }) {
     await queries.invalidateQueries({ queryKey: sessionsKey })
   }
   return (
-    <Menu
-      label="Account"
-      items={[
-        ...themes.map(([value, text, icon]) => ({
-          text,
-          icon: value === theme ? ('check' as const) : icon,
-          onSelect: () => {
-            chooseTheme(value)
-            setTheme(value)
-          },
-        })),
-        'line',
-        { text: 'API reference', icon: 'code', onSelect: () => window.open(`${basePath}docs`, '_blank', 'noopener') },
-        { text: 'Sign out', icon: 'out', onSelect: () => void leave().catch(sayError) },
-      ]}
-      button={
-        <button type="button" className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3">
-          <Icon name="key" />
-          <span className="min-w-0 flex-1">
-            <span className="block truncate text-sm">{environment.session.keyName}</span>
-            <span className="block text-xs text-ink-3">
-              {environment.session.scopes.includes('full')
-                ? 'May change everything'
-                : `Scope: ${environment.session.scopes.join(', ')}`}
+    <>
+      <Menu
+        label="Account"
+        items={[
+          ...(user === undefined ? [] : [{ text: user.name, hint: user.email, disabled: true, onSelect: () => {} }]),
+          ...themes.map(([value, text, icon]) => ({
+            text,
+            icon: value === theme ? ('check' as const) : icon,
+            onSelect: () => {
+              chooseTheme(value)
+              setTheme(value)
+            },
+          })),
+          'line',
+          ...(user?.hasPassword === true
+            ? [{ text: 'Change password', icon: 'key' as const, onSelect: () => setChanging(true) }]
+            : []),
+          { text: 'API reference', icon: 'code', onSelect: () => window.open(`${basePath}docs`, '_blank', 'noopener') },
+          { text: 'Sign out', icon: 'out', onSelect: () => void leave().catch(sayError) },
+        ]}
+        button={
+          <button type="button" className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3">
+            <Icon name={user === undefined ? 'key' : 'people'} />
+            <span className="min-w-0 flex-1">
+              <span className="block truncate text-sm">{user?.name ?? keyName}</span>
+              <span className="block text-xs text-ink-3">{user === undefined ? what : roleWords[user.role]}</span>
             </span>
-          </span>
-          <span className="sr-only">Account and theme</span>
-          <Icon name="more" size={14} />
-        </button>
-      }
-    />
+            <span className="sr-only">Account and theme</span>
+            <Icon name="more" size={14} />
+          </button>
+        }
+      />
+      {changing && user !== undefined && <ChangePassword email={user.email} onClose={() => setChanging(false)} />}
+    </>
   )
 }

@@ -1,10 +1,12 @@
-// Signing in: by the link that a start prints, or with an API key.
-import { useQueryClient } from '@tanstack/react-query'
+// Signing in: by the identity provider, with e-mail and password, with an API key, or by the link that a start prints.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
-import type { Session } from '../session.tsx'
-import { sessionsKey, signIn, slugOf } from '../session.tsx'
-import { Button, TextField } from '../ui/controls.tsx'
+import type { Schemas } from '../api.ts'
+import { basePath } from '../api.ts'
+import { loadSessions, loadSignInWays, sessionsKey, signIn, slugOf } from '../session.tsx'
+import { Button, buttonClass, Choice, TextField } from '../ui/controls.tsx'
 import { Logo } from '../ui/icons.tsx'
 import { Notice, useTitle } from '../ui/page.tsx'
 
@@ -12,27 +14,44 @@ import { Notice, useTitle } from '../ui/page.tsx'
 const backTo = (text: unknown): string | undefined =>
   typeof text === 'string' && /^\/[a-z0-9-]+(?:[/?#]|$)/i.test(text) ? text : undefined
 
+/** Why the identity provider's sign-in did not open a session. */
+const refusals: Readonly<Record<string, string>> = {
+  expired: 'The sign-in took too long, or began in another browser. Try again.',
+  denied: 'The sign-in was declined at the identity provider.',
+  provider: 'The identity provider did not confirm who you are. Try again, or ask the operator to look at the log.',
+  unverified: 'The identity provider has not verified your e-mail address.',
+  domain: 'Your e-mail address is of a domain that may not sign in here.',
+  unknown: 'You have no user here yet. Ask an owner to invite you.',
+  disabled: 'Your user is disabled. Ask an owner to enable it.',
+}
+
+type Way = 'password' | 'key'
+
 export function SignInPage() {
   useTitle('Sign in')
   const navigate = useNavigate()
   const queries = useQueryClient()
-  const search = useSearch({ strict: false }) as { to?: string; environment?: string }
-  const [apiKey, setApiKey] = useState('')
-  const [error, setError] = useState<string>()
+  const search = useSearch({ strict: false }) as { to?: string; environment?: string; error?: string }
+  const ways = useQuery({ queryKey: ['sign-in-ways'], queryFn: loadSignInWays, staleTime: 60_000 })
+  const [chosen, setChosen] = useState<Way>()
+  const [error, setError] = useState(
+    search.error === undefined ? undefined : (refusals[search.error] ?? refusals.provider),
+  )
   const [busy, setBusy] = useState(false)
   const used = useRef(false)
 
-  async function enter(body: { apiKey: string } | { link: string }) {
+  async function enter(body: Schemas['OpenDashboardSession']) {
     setBusy(true)
     setError(undefined)
     try {
-      const session: Session = await signIn(body)
+      const session = await signIn(body)
       queries.clear()
-      await queries.invalidateQueries({ queryKey: sessionsKey })
-      const slug = slugOf(session.environment.name)
+      const sessions = await queries.fetchQuery({ queryKey: sessionsKey, queryFn: loadSessions })
       const back = backTo(search.to)
-      const isThere = back !== undefined && back.split(/[/?#]/)[1] === slug
-      void navigate({ to: isThere ? back : `/${slug}${'link' in body ? '/start' : ''}`, replace: true })
+      const slugs = sessions.map(({ environment }) => slugOf(environment.name))
+      const isThere = back !== undefined && slugs.includes(back.split(/[/?#]/)[1] ?? '')
+      const first = `/${slugOf(session.environment.name)}${body.link === undefined ? '' : '/start'}`
+      void navigate({ to: isThere ? back : first, replace: true })
     } catch (fault) {
       setError((fault as Error).message)
       setBusy(false)
@@ -48,6 +67,65 @@ export function SignInPage() {
     void enter({ link })
   }, [])
 
+  const { password = false, oidc = null } = ways.data ?? {}
+  const way: Way = chosen ?? (password ? 'password' : 'key')
+  const to = backTo(search.to)
+  return (
+    <SignInFrame
+      footer={
+        <>
+          On the machine that runs the service, <code className="font-mono">npx posthorn dashboard</code> prints a link
+          that signs you in without a key.
+        </>
+      }
+    >
+      <div className="card flex flex-col gap-4 p-6">
+        <h1 className="text-lg font-semibold tracking-tight">
+          Sign in{search.environment === undefined ? '' : ` to ${search.environment}`}
+        </h1>
+        {error !== undefined && <Notice tone="error">{error}</Notice>}
+        {oidc !== null && (
+          <>
+            <a
+              href={`${basePath}v1/dashboard/oidc/start${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`}
+              className={buttonClass('primary', 'h-9 justify-center')}
+            >
+              Sign in with {oidc}
+            </a>
+            <p className="flex items-center gap-3 text-xs text-ink-3">
+              <span className="h-px flex-1 bg-line" />
+              or
+              <span className="h-px flex-1 bg-line" />
+            </p>
+          </>
+        )}
+        {password && (
+          <Choice
+            label="Sign in with"
+            value={way}
+            options={[
+              ['password', 'E-mail and password'],
+              ['key', 'API key'],
+            ]}
+            onChange={setChosen}
+          />
+        )}
+        {ways.isPending ? null : way === 'password' ? (
+          <PasswordForm busy={busy} look={oidc === null ? 'primary' : 'plain'} onEnter={enter} />
+        ) : (
+          <KeyForm
+            busy={busy}
+            environment={search.environment}
+            look={oidc === null ? 'primary' : 'plain'}
+            onEnter={enter}
+          />
+        )}
+      </div>
+    </SignInFrame>
+  )
+}
+
+export function SignInFrame({ children, footer }: { children: ReactNode; footer?: ReactNode }) {
   return (
     <main className="flex min-h-screen items-center justify-center bg-bg-2 px-4 py-10">
       <div className="flex w-full max-w-[400px] flex-col gap-6">
@@ -55,42 +133,85 @@ export function SignInPage() {
           <Logo size={26} />
           Posthorn
         </div>
-        <form
-          className="card flex flex-col gap-4 p-6"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (apiKey.trim() !== '') void enter({ apiKey: apiKey.trim() })
-          }}
-        >
-          <div>
-            <h1 className="text-lg font-semibold tracking-tight">
-              Sign in{search.environment === undefined ? '' : ` to ${search.environment}`}
-            </h1>
-            <p className="mt-1 text-ink-2">
-              With an API key{search.environment === undefined ? '' : ` of ${search.environment}`}. The key decides the
-              environment, and what you may do there.
-            </p>
-          </div>
-          {error !== undefined && <Notice tone="error">{error}</Notice>}
-          <TextField
-            label="API key"
-            type="password"
-            name="api-key"
-            autoComplete="current-password"
-            autoFocus
-            value={apiKey}
-            placeholder="ph_…"
-            onText={setApiKey}
-          />
-          <Button type="submit" look="primary" busy={busy} disabled={apiKey.trim() === ''}>
-            Sign in
-          </Button>
-        </form>
-        <p className="text-center text-xs text-ink-2">
-          On the machine that runs the service, <code className="font-mono">npx posthorn dashboard</code> prints a link
-          that signs you in without a key.
-        </p>
+        {children}
+        {footer !== undefined && <p className="text-center text-xs text-ink-2">{footer}</p>}
       </div>
     </main>
+  )
+}
+
+interface FormProps {
+  readonly busy: boolean
+  readonly look: 'primary' | 'plain'
+  readonly onEnter: (body: Schemas['OpenDashboardSession']) => void
+}
+
+function PasswordForm({ busy, look, onEnter }: FormProps) {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const isWhole = email.trim() !== '' && password !== ''
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isWhole) onEnter({ email: email.trim(), password })
+      }}
+    >
+      <TextField
+        label="E-mail address"
+        type="email"
+        name="email"
+        autoComplete="username"
+        autoFocus
+        value={email}
+        maxLength={254}
+        onText={setEmail}
+      />
+      <TextField
+        label="Password"
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        hint="Forgotten? An owner can reset it."
+        value={password}
+        maxLength={200}
+        onText={setPassword}
+      />
+      <Button type="submit" look={look} busy={busy} disabled={!isWhole}>
+        Sign in
+      </Button>
+    </form>
+  )
+}
+
+function KeyForm({ busy, look, environment, onEnter }: FormProps & { environment: string | undefined }) {
+  const [apiKey, setApiKey] = useState('')
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (apiKey.trim() !== '') onEnter({ apiKey: apiKey.trim() })
+      }}
+    >
+      <p className="-mt-1 text-ink-2">
+        With an API key{environment === undefined ? '' : ` of ${environment}`}. The key decides the environment, and
+        what you may do there.
+      </p>
+      <TextField
+        label="API key"
+        type="password"
+        name="api-key"
+        autoComplete="current-password"
+        autoFocus
+        value={apiKey}
+        placeholder="ph_…"
+        onText={setApiKey}
+      />
+      <Button type="submit" look={look} busy={busy} disabled={apiKey.trim() === ''}>
+        Sign in
+      </Button>
+    </form>
   )
 }

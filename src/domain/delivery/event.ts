@@ -13,6 +13,9 @@ export const triggerStatuses = [
 ] as const
 export type TriggerStatus = (typeof triggerStatuses)[number]
 
+/** The first of what an event of an unknown workflow is answered with. */
+export const workflowNotFound = 'workflow_not_found'
+
 export interface TriggerResult {
   /** Always true: we heard it, whatever became of it. */
   readonly acknowledged: true

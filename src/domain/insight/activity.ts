@@ -74,6 +74,8 @@ export interface ActivityJob {
   readonly overrides: FreeObject
   readonly providerId: string
   readonly status: JobStatus
+  /** What it sent was captured. */
+  readonly captured?: true
   readonly updatedAt: string
   /** Of digest and delay steps only. */
   readonly scheduleExtensionsCount?: number

@@ -61,6 +61,8 @@ export interface Message {
   readonly contextKeys: readonly string[]
   /** Whether it was captured instead of sent, or created by a workflow test. */
   readonly isTest: boolean
+  /** Set if it was captured instead of sent; its status is `sent` all the same. */
+  readonly captured: true | undefined
 }
 
 /** Who a feed item is for. */

@@ -55,6 +55,7 @@ export const resourceKinds = [
   'subscriber',
   'audit-stream',
   'webhook-endpoint',
+  'environment-variable',
   'user',
 ] as const
 export type ResourceKind = (typeof resourceKinds)[number]

@@ -7,6 +7,7 @@ const email = `[A-Za-z0-9.!#$%&'*+/=?^_\`{|}~-]+@${label}(?:\\.${label})+`
 /** Letters, digits, hyphen, underscore, colon, or an email address. */
 export const topicKeyPattern = `^(?:[A-Za-z0-9_:-]+|${email})$`
 export const topicKeyLengthMax = 100
+export const topicKeyWords = `must be 1 to ${topicKeyLengthMax} letters, digits, hyphens, underscores or colons, or a valid email address`
 export const topicNameLengthMax = 100
 /** A request names at most this many subscribers: one statement, one response of bounded size. */
 export const subscriptionsPerCallMax = 100

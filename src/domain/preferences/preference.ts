@@ -3,8 +3,10 @@ import type { Channel } from '../delivery/integration.ts'
 import { channels as channelNames } from '../delivery/integration.ts'
 import { digestDueAt } from '../time/digest-window.ts'
 import { durationMs } from '../time/duration.ts'
+import { in24Hours } from '../time/time-of-day.ts'
 import type { PreferenceSettings, WeekDay } from '../workflows/workflow.ts'
 import type { OutsideWay, Schedule, WeeklySchedule } from './schedule.ts'
+import { storedWeek } from './schedule.ts'
 
 export type ChannelSwitches = Partial<PreferenceSettings>
 
@@ -141,7 +143,10 @@ export function changedGlobally(before: SubscriberPreferences, change: GlobalCha
 
 function changedSchedule(before: Schedule | undefined, change: ScheduleChange | null): Schedule | undefined {
   if (change === null) return undefined
-  const weeklySchedule = change.weeklySchedule === undefined ? before?.weeklySchedule : change.weeklySchedule
+  const weeklySchedule =
+    change.weeklySchedule === undefined
+      ? before?.weeklySchedule
+      : change.weeklySchedule && storedWeek(change.weeklySchedule)
   const outside = change.outside === undefined ? before?.outside : change.outside
   return {
     isEnabled: change.isEnabled ?? before?.isEnabled ?? true,
@@ -149,6 +154,11 @@ function changedSchedule(before: Schedule | undefined, change: ScheduleChange | 
     ...(outside == null ? {} : { outside }),
   }
 }
+
+const storedFrequency = ({ atTime, ...rest }: Frequency): Frequency => ({
+  ...rest,
+  ...(atTime === undefined ? {} : { atTime: in24Hours(atTime) }),
+})
 
 /** A choice that sets nothing any more is removed. */
 export function changedForWorkflow(
@@ -158,7 +168,8 @@ export function changedForWorkflow(
   now: Date,
 ): SubscriberPreferences {
   const choice = choiceFor(before, workflowId)
-  const frequency = change.frequency === undefined ? choice?.frequency : change.frequency
+  const frequency =
+    change.frequency === undefined ? choice?.frequency : change.frequency && storedFrequency(change.frequency)
   const said = { ...changedSwitches(choice ?? {}, change), ...(frequency == null ? {} : { frequency }) }
   const { [workflowId]: _, ...others } = before.workflows ?? {}
   const workflows =

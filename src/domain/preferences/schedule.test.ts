@@ -68,8 +68,10 @@ test('a day without hours is open as a whole, and one that ends at 11:59 PM ends
 
 test('times are read with twelve and with twenty-four hours, and nothing else is', () => {
   assert.deepEqual(
-    ['12:00 AM', '09:30 AM', '9:30 am', '12:00 PM', '05:15 PM', '00:00', '17:15', '23:59'].map(minuteOfDay),
-    [0, 570, 570, 720, 1035, 0, 1035, 1439],
+    ['12:00 AM', '09:30 AM', '9:30 am', '12:00 PM', '05:15 PM', '00:00', '17:15', '23:59', '9am', '5 PM'].map(
+      minuteOfDay,
+    ),
+    [0, 570, 570, 720, 1035, 0, 1035, 1439, 540, 1020],
   )
   for (const text of ['', '24:00', '13:00 PM', '00:30 AM', '9', '9:5 AM', '09:60', '9:30', 'noon']) {
     assert.equal(minuteOfDay(text), undefined, text)

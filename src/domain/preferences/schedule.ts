@@ -1,5 +1,6 @@
 // A subscriber's weekly hours: whether they want to be notified at a given time, and when they next do.
 import { dayMs } from '../time/duration.ts'
+import { storedTime, timeOfDay } from '../time/time-of-day.ts'
 import { usableZone, wallTimeAt } from '../time/zone.ts'
 import type { WeekDay } from '../workflows/workflow.ts'
 import { weekDays } from '../workflows/workflow.ts'
@@ -102,18 +103,22 @@ function endAfter(start: number, end: number): number {
   return end === dayMinutes - 1 ? dayMinutes : end
 }
 
-/** `09:00 AM` or `09:00`, as a pattern for schemas. */
-export const timePattern = '^(?:(?:0?[1-9]|1[0-2]):[0-5][0-9] ?[AaPp][Mm]|(?:[01][0-9]|2[0-3]):[0-5][0-9])$'
-const timeForm = new RegExp(timePattern)
-
 /** Undefined when it is no time. */
 export function minuteOfDay(text: string): number | undefined {
-  if (!timeForm.test(text)) return undefined
-  const [hours = 0, minutes = 0] = text.split(/\D+/).map(Number)
-  const half = text.slice(-2).toUpperCase()
-  const hour = half === 'AM' || half === 'PM' ? (hours % 12) + (half === 'PM' ? 12 : 0) : hours
-  return hour * 60 + minutes
+  const time = timeOfDay(text)
+  return time === undefined ? undefined : time.hour * 60 + time.minute
 }
+
+/** A week as it is stored. */
+export const storedWeek = (week: WeeklySchedule): WeeklySchedule =>
+  Object.fromEntries(
+    Object.entries(week).map(([day, { hours, ...rest }]) => [
+      day,
+      { ...rest, ...(hours === undefined ? {} : { hours: hours.map(storedRange) }) },
+    ]),
+  )
+
+const storedRange = ({ start, end }: TimeRange): TimeRange => ({ start: storedTime(start), end: storedTime(end) })
 
 function isOpenAt(week: Week, wallMs: number): boolean {
   const day = Math.floor(wallMs / dayMs)

@@ -195,7 +195,7 @@ test('settings that name no time give none', () => {
     for (const amount of [0, -1, Number.NaN])
       assert.equal(due(timed(amount, unit, { atTime: '09:00' }), now), undefined)
   assert.equal(due({ type: 'timed', amount: 1, unit: 'days' }, now), undefined)
-  assert.equal(due(timed(1, 'days', { atTime: '9 am' }), now), undefined)
+  assert.equal(due(timed(1, 'days', { atTime: 'at nine' }), now), undefined)
   assert.equal(due(timed(1, 'weeks', { atTime: '09:00' }), now), undefined)
   assert.equal(due(timed(1, 'months', { atTime: '09:00' }), now), undefined)
   assert.equal(due(timed(1, 'months', { atTime: '09:00', monthlyType: 'on', ordinal: '1' }), now), undefined)
@@ -204,10 +204,12 @@ test('settings that name no time give none', () => {
   assert.equal(due(timed(7, 'days', { atTime: '09:00', weekDays: ['monday'] }), now), undefined)
 })
 
-test('a time of day has 24 hours and two digits each', () => {
+test('a time of day has 24 hours and two digits each, or 12 hours and a half of the day', () => {
   assert.deepEqual(timeOf('23:59:58'), { hour: 23, minute: 59, second: 58 })
   assert.deepEqual(timeOf('00:00'), { hour: 0, minute: 0, second: 0 })
-  for (const text of ['24:00', '9:00', '09:60', '09:00:60', '09:00 AM', '', '09', undefined])
+  assert.deepEqual(timeOf('9am'), { hour: 9, minute: 0, second: 0 })
+  assert.deepEqual(timeOf('09:30 PM'), { hour: 21, minute: 30, second: 0 })
+  for (const text of ['24:00', '9:00', '09:60', '09:00:60', '13 PM', '', '09', undefined])
     assert.equal(timeOf(text), undefined, text)
 })
 

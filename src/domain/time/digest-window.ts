@@ -3,6 +3,7 @@ import type { DigestMetadata, RegularDigest, TimedConfig, TimeUnit, WeekDay } fr
 import { weekDays } from '../workflows/workflow.ts'
 import { cronOf, nextCron } from './cron.ts'
 import { dayMs, durationMs } from './duration.ts'
+import { timeOfDay } from './time-of-day.ts'
 import { timestampOfWall, usableZone, wallTimeAt } from './zone.ts'
 
 /**
@@ -126,12 +127,12 @@ export interface TimeOfDay {
   readonly second: number
 }
 
-/** `HH:mm` or `HH:mm:ss`; undefined when it is neither. */
+/** `HH:mm`, `HH:mm:ss`, or 12-hour time such as `9am`; undefined when it is none of them. */
 export function timeOf(text: string | undefined): TimeOfDay | undefined {
   const match = timeForm.exec(text ?? '')
-  return match === null
-    ? undefined
-    : { hour: Number(match[1]), minute: Number(match[2]), second: Number(match[3] ?? 0) }
+  if (match !== null) return { hour: Number(match[1]), minute: Number(match[2]), second: Number(match[3] ?? 0) }
+  const time = timeOfDay(text ?? '')
+  return time && { ...time, second: 0 }
 }
 
 /** Days are numbers, counted from 1970-01-01, a Thursday: no clock, no zone. */

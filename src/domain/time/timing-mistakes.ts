@@ -131,7 +131,7 @@ function timedMistakes(metadata: Members, path: string): TimingMistake[] {
   const isTime = typeof atTime === 'string' && timeOf(atTime) !== undefined
   const mistakes = isTime
     ? []
-    : [{ path: `${at}.atTime`, message: `must be a time in 24-hour format, HH:mm or HH:mm:ss, for the unit ${unit}` }]
+    : [{ path: `${at}.atTime`, message: `must be a time such as 09:00, 09:00:30 or 9am, for the unit ${unit}` }]
   if (unit === 'months') return [...mistakes, ...monthlyMistakes(timed, at, metadata['amount'])]
   return [...mistakes, ...weekDayMistakes(timed['weekDays'], at, metadata)]
 }

@@ -88,13 +88,15 @@ export function textKeysUsed(values: unknown): ReadonlySet<string> | 'all' {
   return isComputed ? 'all' : keys
 }
 
-/** Only the texts with these keys; undefined if the locale has none of them. */
+/** Only the texts with these keys, and those of these owners; undefined if the locale has none of them. */
 export function textsWith(
   { locale, texts }: TranslationDocument,
   keys: ReadonlySet<string> | 'all',
+  owners: readonly string[],
 ): TranslationDocument | undefined {
   if (keys === 'all') return { locale, texts }
-  const found = [...flatTexts(texts).texts].filter(([key]) => keys.has(key))
+  const isOwned = (key: string): boolean => owners.some((owner) => key.startsWith(`${owner}.`))
+  const found = [...flatTexts(texts).texts].filter(([key]) => keys.has(key) || isOwned(key))
   return found.length === 0 ? undefined : { locale, texts: Object.fromEntries(found) }
 }
 

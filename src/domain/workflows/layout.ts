@@ -49,7 +49,7 @@ export function emailLayoutsOf(all: readonly Layout[]): EmailLayouts {
 
 /** The content of new layouts: one column, like the built-in one. */
 export const starterLayout = `<!DOCTYPE html>
-<html lang="{{ subscriber.locale | default: 'en' }}">
+<html lang="{{ lang }}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">

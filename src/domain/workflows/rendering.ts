@@ -1,4 +1,5 @@
 // What every floor needs to know about rendering: the variables of a template, the result, and why it may fail.
+import { secretVariables } from './environment-variable.ts'
 import type { Translations } from './translation.ts'
 import { textsOwner, translations } from './translation.ts'
 import type { EmailBlock, MessageCta, StepTemplate, TemplateActor } from './workflow.ts'
@@ -10,6 +11,8 @@ export interface TemplateScope {
   readonly [name: string]: unknown
   /** The texts of the filter `t`, where a template uses it: under a name that no template can write. */
   readonly [translations]?: Translations
+  /** Variables of the environment that only the headers of custom steps print. */
+  readonly [secretVariables]?: Readonly<Record<string, string>>
   /** Whose own texts come first, if not the workflow's. */
   readonly [textsOwner]?: string
   readonly payload: Readonly<Record<string, unknown>>

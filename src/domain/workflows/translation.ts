@@ -18,11 +18,16 @@ export const ownTextsName = (type: ResourceType): 'workflows' | 'layouts' => `${
 export const ownTexts = (type: ResourceType, identifier: string): string => `${ownTextsName(type)}.${identifier}`
 
 export interface Translations {
-  /** The text of a key for a subscriber with that locale; undefined if no applicable locale has it. */
-  text(key: string, locale: unknown): string | undefined
+  /**
+   * The text of a key for a subscriber with that locale; undefined if no applicable locale has it. Reports the locale
+   * that had it, and whether that is the subscriber's own.
+   */
+  text(key: string, locale: unknown, note?: NoteLocale): string | undefined
   /** What it was made of, to be made again in another thread. */
   readonly locales: readonly LocaleTexts[]
 }
+
+export type NoteLocale = (locale: string, isOwn: boolean) => void
 
 /** The texts of one locale, by their dotted keys. */
 export interface LocaleTexts {
@@ -104,29 +109,34 @@ export const preferredDefault = 'en'
 
 /** `locales` are oldest first. */
 export function translationsOf(locales: readonly LocaleTexts[]): Translations {
-  const byLocale = new Map(locales.map(({ locale, texts }) => [locale, texts]))
-  const standard = byLocale.get(preferredDefault) ?? locales[0]?.texts
+  const byLocale = new Map(locales.map((one) => [one.locale, one]))
+  const standard = byLocale.get(preferredDefault) ?? locales[0]
   // A subscriber's locale is asked for with every text.
-  const chains = new BoundedMap<string, readonly ReadonlyMap<string, string>[]>(chainsMax)
-  const chainOf = (locale: string): readonly ReadonlyMap<string, string>[] => {
+  const chains = new BoundedMap<string, Chain>(chainsMax)
+  const chainOf = (locale: string): Chain => {
     const known = chains.get(locale)
     if (known !== undefined) return known
     const own = localesOf(locale).flatMap((name) => byLocale.get(name) ?? [])
-    const chain = [...new Set(standard === undefined ? own : [...own, standard])]
+    const all = [...new Set(standard === undefined ? own : [...own, standard])]
+    const chain = all.map((one) => ({ ...one, isOwn: own.includes(one) }))
     chains.set(locale, chain)
     return chain
   }
   return {
     locales,
-    text: (key, locale) => {
-      for (const texts of chainOf(typeof locale === 'string' ? locale : '')) {
+    text: (key, given, note) => {
+      for (const { locale, texts, isOwn } of chainOf(typeof given === 'string' ? given : '')) {
         const text = texts.get(key)
-        if (text !== undefined) return text
+        if (text === undefined) continue
+        note?.(locale, isOwn)
+        return text
       }
       return undefined
     },
   }
 }
+
+type Chain = readonly (LocaleTexts & { readonly isOwn: boolean })[]
 
 /** Locales that subscribers of one environment have. */
 const chainsMax = 1_000

@@ -6,6 +6,7 @@ import { depthMax, readDepths } from '../../queue/depth.ts'
 import { jobQueue } from '../../store/jobs/queue-table.ts'
 import { taskQueue } from '../../store/jobs/tasks.ts'
 import { countWaitingDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
+import { countEndpointStates } from '../../store/webhooks/webhook-endpoints.ts'
 import type { Reading, TimeReading } from '../../world/meter.ts'
 import { deliveryBoundsMs, laneNames } from '../../world/meter.ts'
 import type { World } from '../../world/world.ts'
@@ -74,6 +75,11 @@ export const pipelineFamilies = {
     type: 'gauge',
     labels: [],
   },
+  posthorn_webhook_endpoints: {
+    help: 'Webhook endpoints by state: enabled, failing (enabled, and the last attempt failed) or disabled.',
+    type: 'gauge',
+    labels: ['state'],
+  },
   posthorn_worker_ready: {
     help: 'Whether the worker of this node is running; absent on nodes without a worker.',
     type: 'gauge',
@@ -119,7 +125,7 @@ export function createPipelineMetrics({ db, world, clock, workerIsReady }: Pipel
       return [...families, timeFamilyValues('posthorn_time_to_deliver_seconds', deliveries)]
     },
     queues: async () => {
-      const { lanes, waiting } = await depths()
+      const { lanes, waiting, endpoints } = await depths()
       const byLane = (read: (lane: LaneDepth) => number): Reading[] =>
         lanes.map((one) => ({ labels: [one.queue, laneNames[one.lane] ?? String(one.lane)], value: read(one) }))
       return [
@@ -132,6 +138,10 @@ export function createPipelineMetrics({ db, world, clock, workerIsReady }: Pipel
           byLane(({ oldestMs }) => oldestMs / 1000),
         ),
         family('posthorn_webhook_deliveries_waiting', waiting === undefined ? [] : [{ labels: [], value: waiting }]),
+        family(
+          'posthorn_webhook_endpoints',
+          Object.entries(endpoints).map(([state, value]) => ({ labels: [state], value })),
+        ),
       ].join('\n')
     },
   }
@@ -158,9 +168,11 @@ interface Depths {
   readonly lanes: readonly LaneDepth[]
   /** Undefined while it is not known. */
   readonly waiting: number | undefined
+  /** By state. */
+  readonly endpoints: Readonly<Record<string, number>>
 }
 
-const noDepths: Depths = { lanes: [], waiting: undefined }
+const noDepths: Depths = { lanes: [], waiting: undefined, endpoints: {} }
 
 /**
  * Concurrent scrapes share a result; while the database is unavailable there is none, and the counters are still
@@ -174,9 +186,13 @@ function createDepths(db: Sql, world: World, clock: Clock): () => Promise<Depths
     // A clock that was set back must not keep an old answer for good.
     if (Math.abs(nowMs - askedAtMs) < depthsEveryMs) return answer
     askedAtMs = nowMs
-    const asked = Promise.all([readDepths(db, [jobQueue, taskQueue], clock), countWaitingDeliveries(db, depthMax)])
+    const asked = Promise.all([
+      readDepths(db, [jobQueue, taskQueue], clock),
+      countWaitingDeliveries(db, depthMax),
+      countEndpointStates(db),
+    ])
     answer = asked.then(
-      ([lanes, waiting]) => ({ lanes, waiting }),
+      ([lanes, waiting, endpoints]) => ({ lanes, waiting, endpoints }),
       (error: Error) => {
         world.log.warn({ error: error.message }, 'Could not read the depth of the queues')
         return noDepths

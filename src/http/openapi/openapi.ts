@@ -36,7 +36,7 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
       version: '1',
       summary: 'Self-hosted notification delivery',
       description:
-        'Tell Posthorn what happened and who should know. It chooses the channel, the time, the content and the provider, and records what it did. Send `Authorization: ApiKey <key>` with every request; the key determines the environment. Inbox requests send the token of a subscriber session instead.',
+        'Tell Posthorn what happened and who should know. It chooses the channel, the time, the content and the provider, and records what it did. Send `Authorization: ApiKey <key>` with every request; the key determines the environment. The response header `Posthorn-Warnings` names fields and parameters that are not known. Inbox requests send the token of a subscriber session instead.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

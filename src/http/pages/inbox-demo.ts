@@ -22,7 +22,7 @@ async function send() {
   count += 1
   const subject = count === 1 ? 'Welcome to your inbox' : 'Notification number ' + count
   const body = 'It came over the stream: this page did not ask for it.'
-  await fetch('/v1/inbox/events', {
+  await fetch('../v1/inbox/events', {
     method: 'POST',
     headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' },
     body: JSON.stringify({ payload: { subject, body } }),
@@ -47,7 +47,7 @@ const page = `<!doctype html>
 <title>Inbox demo</title>
 <link rel="icon" href="data:,">
 <style>${style}</style>
-<script src="/inbox.js" defer></script>
+<script src="../inbox.js" defer></script>
 </head>
 <body>
 <header><h1>Inbox demo</h1><posthorn-inbox locale="en"></posthorn-inbox></header>

@@ -14,8 +14,8 @@ const channelNames: Readonly<Record<Channel, string>> = {
   push: 'Push',
 }
 
-/** `unsubscribed` and `saved` say what was just done. */
-export function preferencePage(choices: Choices, done?: 'unsubscribed' | 'saved'): string {
+/** `unsubscribed` and `saved` say what was just done; `inboxLink` leads to the inbox, if there is one to show. */
+export function preferencePage(choices: Choices, done?: 'unsubscribed' | 'saved', inboxLink?: string): string {
   const { workflow, boxes } = choices
   const heading = 'Notification preferences'
   const notice = done === undefined ? undefined : noticeOf(done, workflow?.name)
@@ -31,7 +31,8 @@ ${workflow === undefined || boxes.workflow.length === 0 ? undefined : group('wor
 ${workflow?.critical === true ? html`<p>“${workflow.name}” is required information, so it cannot be switched off.</p>` : undefined}
 ${group('everywhere', 'All notifications', boxes.everywhere, 'Channels switched off here are off for everything except messages you need, such as a password reset.')}
 <button type="submit">Save</button>
-</form>`,
+</form>
+${inboxLink === undefined ? undefined : html`<p><a href="${inboxLink}">Open the demo inbox</a></p>`}`,
   )
 }
 

@@ -10,6 +10,7 @@ import { frameBytesMax } from '../../realtime/limits.ts'
 import { servePartySocket } from '../../realtime/party-socket.ts'
 import { serveSocketIo } from '../../realtime/socket-io.ts'
 import type { World } from '../../world/world.ts'
+import { belowBase } from '../base-path.ts'
 import { anyOrigin } from '../install-inbox-routes.ts'
 import { createCrowd } from './crowd.ts'
 import type { SocketService } from './install-inbox-stream.ts'
@@ -71,7 +72,8 @@ class Upgrades {
     socket.on('error', () => {})
     socket.on('close', () => this.#open.delete(socket))
     try {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+      const url = belowBase(this.#service.basePath, request.url ?? '/')
+      const { pathname, searchParams } = new URL(url, 'http://localhost')
       const path = pathname.replace(/\/+$/, '')
       if (this.#isStopped) throw busy()
       if (path === socketIoPath) await this.#socketIo(request, socket, head, searchParams)

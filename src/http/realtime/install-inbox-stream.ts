@@ -1,11 +1,13 @@
 // GET /v1/inbox/stream: an inbox as server-sent events.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { Problem } from '../../domain/problem.ts'
 import type { InboxTokens, OpenedToken } from '../../manage/messages/inbox-tokens.ts'
 import { streamEvents } from '../../realtime/event-stream.ts'
 import type { Hub } from '../../realtime/hub.ts'
 import type { ReaderLimit } from '../access/reader-limit.ts'
 import { anyOrigin } from '../install-inbox-routes.ts'
+import type { Documented } from '../route.ts'
 
 export interface StreamService {
   readonly inboxTokens: InboxTokens
@@ -16,7 +18,34 @@ export interface StreamService {
 export interface SocketService extends StreamService {
   /** Whether what proxies say of an address counts. */
   readonly trustsProxies: boolean
+  /** The path below which callers reach the service, with a slash at its end. */
+  readonly basePath: string
 }
+
+/** As the reference shows it. It is installed below: its answer never ends. */
+export const inboxStreamRoute = {
+  tag: 'Inbox',
+  opensWith: 'session',
+  method: 'GET',
+  path: '/v1/inbox/stream',
+  operationId: 'streamInbox',
+  summary: 'Follow an inbox',
+  description:
+    'A stream of server-sent events: `notification_received`, `unread_count_changed` and `unseen_count_changed`. Each has an id; a client that reconnects with it, as `Last-Event-ID` or `lastEventId`, misses nothing.',
+  query: Type.Object({
+    token: Type.Optional(
+      Type.String({
+        maxLength: 8192,
+        description: 'The token of the session, where no `Authorization` header can be sent, as in `EventSource`.',
+      }),
+    ),
+    lastEventId: Type.Optional(
+      Type.String({ maxLength: 255, description: 'The id of the last event that was received.' }),
+    ),
+  }),
+  produces: 'text/event-stream',
+  replies: { 200: null },
+} as const satisfies Documented
 
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -31,7 +60,7 @@ export function installInboxStream(app: FastifyInstance, service: StreamService)
     method: 'GET',
     // A HEAD would follow the inbox and never be answered.
     exposeHeadRoute: false,
-    url: '/v1/inbox/stream',
+    url: inboxStreamRoute.path,
     config: { cors: anyOrigin },
     handler: async (request, reply) => {
       const session = await sessionOf(inboxTokens, tokenIn(request))

@@ -27,10 +27,11 @@ export interface RealtimeService extends RealtimeSources {
   readonly inboxTokens: InboxTokens
   readonly limitReader: ReaderLimit
   readonly trustsProxies: boolean
+  readonly basePath: string
 }
 
 export function installRealtime(app: FastifyInstance, service: RealtimeService): void {
-  const { db, world, inboxTokens, limitReader, trustsProxies } = service
+  const { db, world, inboxTokens, limitReader, trustsProxies, basePath } = service
   const hints = service.hints ?? createInboxHints(db, world.newId(world.now()))
   let hearing: Hearing | undefined
   const presence = service.presence ?? createPresence(db, world, world.newId(world.now()))
@@ -42,7 +43,7 @@ export function installRealtime(app: FastifyInstance, service: RealtimeService):
     },
   })
   installInboxStream(app, { inboxTokens, limitReader, hub })
-  installInboxSockets(app, world, { inboxTokens, limitReader, hub, trustsProxies })
+  installInboxSockets(app, world, { inboxTokens, limitReader, hub, trustsProxies, basePath })
   // Streams never end by themselves: the stop would wait for them.
   app.addHook('preClose', async () => {
     await hub.stop()

@@ -4,7 +4,7 @@ import type { GivenEvent } from '../../accept/judge-events.ts'
 import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../../domain/delivery/event.ts'
 import { eventBytesMax, excludedPerTopicMax } from '../../domain/delivery/event.ts'
 import type { SubscriberFields } from '../../domain/people/subscriber.ts'
-import { isTopicKey, isTopicRecipient } from '../../domain/people/topic.ts'
+import { isTopicKey, isTopicRecipient, topicKeyWords } from '../../domain/people/topic.ts'
 import { bulkSubscriber, subscriberFields } from '../routes/people/subscriber-schemas.ts'
 import { freeObject } from '../schemas.ts'
 import { eventValuesMax } from './body-parser.ts'
@@ -207,7 +207,7 @@ function readTopic(element: Record<string, unknown>): TopicRecipient | Mistakes 
   const errors = checkTopic(element)
   if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { topicKey, exclude = [] } = element as { topicKey: string; exclude?: string[] }
-  if (!isTopicKey(topicKey)) return new Mistakes(['topicKey is not a valid topic key'])
+  if (!isTopicKey(topicKey)) return new Mistakes([`topicKey ${topicKeyWords}`])
   return { topicKey, exclude }
 }
 

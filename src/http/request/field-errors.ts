@@ -1,5 +1,8 @@
 // What a validator found, in the format of the API: every invalid field, and what to fix.
+import { nearMiss } from '../../domain/nearest.ts'
+import { topicKeyPattern, topicKeyWords } from '../../domain/people/topic.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
+import { timePattern, timeWords } from '../../domain/time/time-of-day.ts'
 
 /** What a validator reports about one error. */
 export interface SchemaMistake {
@@ -8,6 +11,8 @@ export interface SchemaMistake {
   readonly message?: string
   readonly params: Record<string, unknown>
   readonly data?: unknown
+  /** The schema that has the keyword. */
+  readonly parentSchema?: object
 }
 
 /** A longer offending value is not repeated to the caller, who has it anyway. */
@@ -46,16 +51,40 @@ function messageOf(mistake: SchemaMistake): string {
     case 'required':
       return 'is required'
     case 'additionalProperties':
-      return 'is not a known field'
+      return `is not a known field${insteadOf(mistake)}`
     case 'enum':
-      return `must be one of ${(mistake.params['allowedValues'] as unknown[]).join(', ')}`
+      return `must be one of ${(mistake.params['allowedValues'] as unknown[]).join(', ')}${nearestValue(mistake)}`
     case 'pattern':
-      return 'is empty or contains characters that are not allowed'
+      return (
+        patternWords.get(String(mistake.params['pattern'])) ?? 'is empty or contains characters that are not allowed'
+      )
     case 'format':
       return `must be a valid ${mistake.params['format']}`
     default:
       return mistake.message ?? 'is not valid'
   }
+}
+
+function nearestValue({ params, data }: SchemaMistake): string {
+  const values = (params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string')
+  const meant = typeof data === 'string' ? nearMiss(data, values) : undefined
+  return meant === undefined ? '' : `; did you mean ${meant}?`
+}
+
+const patternWords = new Map([
+  [topicKeyPattern, topicKeyWords],
+  [timePattern, timeWords],
+])
+
+/** More names would be no help. */
+const listedNamesMax = 12
+
+/** The name that is probably meant, and those that there are. */
+function insteadOf({ params, parentSchema }: SchemaMistake): string {
+  const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
+  const meant = nearMiss(String(params['additionalProperty']), names)
+  const listed = names.length === 0 || names.length > listedNamesMax ? '' : `; allowed: ${names.join(', ')}`
+  return `${listed}${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
 /** Never a secret, not even the caller's own: answers end up in logs. */

@@ -45,11 +45,10 @@ export function providerFor(channel: Channel, givenId: string): Provider {
   const found = providerOf(id)
   if (found?.channel === channel) return found
   const near = nearestProvider(id, channel)
-  const suggestion = near === undefined ? '' : `; did you mean ${near.id} (channel ${channel})?`
   const message =
     found === undefined
-      ? `providerId is unknown${suggestion}`
-      : `providerId is a provider of the channel ${found.channel}, not ${channel}${suggestion}`
+      ? `providerId is unknown${near === undefined ? '' : `; did you mean ${near.id} (channel ${channel})?`}`
+      : `providerId is a provider of the channel ${found.channel}, not ${channel}: set channel to ${found.channel}`
   throw invalidField('providerId', message, givenId)
 }
 

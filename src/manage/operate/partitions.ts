@@ -4,6 +4,7 @@ import type { Db } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
 import type { MissingPartition } from '../../store/operate/partitions.ts'
 import { attachPartition, isInDefault, listMissingPartitions } from '../../store/operate/partitions.ts'
+import { presumeStatistics } from '../../store/operate/presumed-statistics.ts'
 import type { World } from '../../world/world.ts'
 
 /**
@@ -35,6 +36,7 @@ export async function preparePartitions(
       if (end === 'made') made += 1
       if (end === 'busy') busy += 1
     }
+    await presumeStatistics(db)
   } catch (error) {
     // Without them everything still has a place, the default partition; so a failure waits for the next time.
     world.log.warn({ error: (error as Error).message }, 'Could not create partitions; will retry later')

@@ -7,6 +7,7 @@ import { resealIntegrations } from '../../store/integrations/integrations.ts'
 import { resealAddresses } from '../../store/messages/reseal.ts'
 import { resealApiKeys } from '../../store/operate/api-keys.ts'
 import { resealAuditStreams } from '../../store/operate/audit-streams.ts'
+import { resealVariables } from '../../store/operate/environment-variables.ts'
 import {
   findEncryptionCheck,
   listAllEnvironments,
@@ -73,6 +74,10 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'webhook endpoints',
     reseal: (tx, world, environment, after) => resealEndpoints(tx, world.sealer, environment, after, batchRows),
+  },
+  {
+    what: 'environment variables',
+    reseal: (tx, world, environment, after) => resealVariables(tx, world.sealer, environment, after, batchRows),
   },
   {
     what: 'API keys',

@@ -21,6 +21,7 @@ import {
   subscriberOfIdentifier,
   subscriptionsPerCallMax,
   subscriptionsResult,
+  topicKeyWords,
 } from '../../domain/people/topic.ts'
 import { invalidField, notFound, Problem } from '../../domain/problem.ts'
 import {
@@ -254,12 +255,7 @@ function refuseCount(count: number, verb: 'subscribe' | 'unsubscribe'): void {
   }
 }
 
-const unfitKey = (key: string): Problem =>
-  invalidField(
-    'topicKey',
-    'topicKey must be 1 to 100 letters, digits, hyphens, underscores or colons, or a valid email address',
-    key,
-  )
+const unfitKey = (key: string): Problem => invalidField('topicKey', `topicKey ${topicKeyWords}`, key)
 
 const unknownSubscriberError = (subscriberId: string): SubscriptionError => ({
   subscriberId,

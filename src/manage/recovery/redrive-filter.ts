@@ -3,11 +3,10 @@ import type { Sql } from '../../db/sql.ts'
 import type { RedriveBounds, RedriveFilter } from '../../domain/delivery/redrive.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { nearest } from '../../domain/nearest.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { invalid } from '../../domain/problem.ts'
 import { parameterTime, timestampMistake } from '../../domain/time/timestamp-parameter.ts'
-import { providerOf, providers } from '../../providers/registry.ts'
+import { nearestProvider, providerOf } from '../../providers/registry.ts'
 import { findEventIds } from '../../store/events/events.ts'
 import { findSubscriberIds } from '../../store/people/subscribers.ts'
 import { findWorkflowsByIdentifier } from '../../store/workflows/workflows.ts'
@@ -32,11 +31,9 @@ export async function boundsOf(db: Sql, environment: Environment, filter: Redriv
   }
   const provider = providerId === undefined ? undefined : providerOf(providerId)
   if (providerId !== undefined && provider === undefined) {
-    const near = nearest(
-      providerId,
-      providers.map(({ id }) => id),
-    )
-    refuse('filter.providerId', `Unknown provider ${providerId}; did you mean ${near}?`, providerId)
+    const near = nearestProvider(providerId, channel)
+    const meant = near === undefined ? '' : `; did you mean ${near.id}?`
+    refuse('filter.providerId', `Unknown provider ${providerId}${meant}`, providerId)
   }
   if (provider !== undefined && channel !== undefined && provider.channel !== channel) {
     refuse('filter.channel', `${provider.id} is a provider for ${provider.channel}, not for ${channel}`, channel)

@@ -40,7 +40,8 @@ export async function sendTest(
     const id = world.newId(now)
     const data = { message: 'This is a test of a webhook endpoint', endpointId }
     const body = { type: testEventType, timestamp: now.toISOString(), data }
-    const delivery = { endpointId, id, type: testEventType, subjectId: id, subscriberId: null, body, createdAt: now }
+    const about = { subjectId: id, subscriberId: null, number: 0 }
+    const delivery = { endpointId, id, type: testEventType, ...about, body, createdAt: now }
     await insertDeliveries(tx, environment, [delivery], now)
     await wakeTasks(tx, environment, [sendingTask(endpointId, now)], now)
     return created(await existing(tx, environment, endpointId, id))

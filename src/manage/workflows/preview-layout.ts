@@ -4,6 +4,7 @@ import type { Answer } from '../../domain/answer.ts'
 import { created } from '../../domain/answer.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { invalidField } from '../../domain/problem.ts'
+import { scopeWithVariables, usesVariables } from '../../domain/workflows/environment-variable.ts'
 import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import { RenderError } from '../../domain/workflows/rendering.ts'
 import { filledUp } from '../../domain/workflows/sample-payload.ts'
@@ -15,7 +16,7 @@ import { findLayout } from '../../store/workflows/layouts.ts'
 import type { World } from '../../world/world.ts'
 import { demandGoodContent, unknownLayout } from './layouts.ts'
 import { sampleSubscriber } from './preview-sample.ts'
-import { translationsFor } from './preview-step.ts'
+import { translationsFor, variablesFor } from './preview-step.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -52,7 +53,9 @@ export async function previewLayout(
   const texts = usesTranslations(content)
     ? { [translations]: await translationsFor(db, environment, subscriber['locale']) }
     : {}
-  const scope: TemplateScope = { ...plainScope, ...texts, subscriber }
+  const variables = usesVariables(content) ? await variablesFor(db, world, environment) : undefined
+  const values = variables === undefined ? {} : scopeWithVariables(variables, {})
+  const scope: TemplateScope = { ...plainScope, ...texts, ...values, subscriber }
   const { _id, identifier } = stored
   const frame = { _id, identifier, content, key: 'preview' }
   const now = world.now()

@@ -3,10 +3,13 @@ import type { Sql } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
 import { created } from '../../domain/answer.ts'
 import type { Decision } from '../../domain/delivery/decision.ts'
+import { hiddenSecret } from '../../domain/delivery/hidden-secrets.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { MessageDraft } from '../../domain/messages/message.ts'
 import { notFound } from '../../domain/problem.ts'
+import type { Variables } from '../../domain/workflows/environment-variable.ts'
+import { scopeWithVariables, usesVariables, variablesOf } from '../../domain/workflows/environment-variable.ts'
 import type { Layout } from '../../domain/workflows/layout.ts'
 import { emailLayoutsOf } from '../../domain/workflows/layout.ts'
 import { callWithoutSecrets, stepWithoutSecrets } from '../../domain/workflows/shown-secrets.ts'
@@ -27,6 +30,7 @@ import { examineAhead } from '../../render/examine.ts'
 import { createRenderer } from '../../render/renderer.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StepInput } from '../../steps/step.ts'
+import { listVariables } from '../../store/operate/environment-variables.ts'
 import { findSubscriberRows, subscriberOf } from '../../store/people/subscribers.ts'
 import { findDefaultLayout, findLayout } from '../../store/workflows/layouts.ts'
 import { findTranslations } from '../../store/workflows/translations.ts'
@@ -141,6 +145,9 @@ async function inputOf(
   // The frame may speak several languages where the step does not.
   const isTranslated = usesTranslations(JSON.stringify([step, layouts]))
   const translations = isTranslated ? await translationsFor(db, environment, subscriber['locale']) : undefined
+  const variables = usesVariables(JSON.stringify([step, layouts]))
+    ? await variablesFor(db, world, environment)
+    : undefined
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
   return {
     now,
@@ -173,7 +180,10 @@ async function inputOf(
     },
     channels: [],
     integrations: [],
-    scope: scopeOfSample(row, sample, translations),
+    scope: {
+      ...scopeOfSample(row, sample, translations),
+      ...(variables && scopeWithVariables(variables, sample.payload)),
+    },
     ...(layouts.length === 0 ? {} : { layouts: emailLayoutsOf(layouts) }),
     // Separate, so that nothing is cached for a trial.
     renderer: createRenderer(() => now),
@@ -188,6 +198,12 @@ async function layoutsFor(db: Sql, environment: Environment, { template }: Notif
   const named = layoutId ? await findLayout(db, environment, layoutId) : undefined
   const found = named ?? (await findDefaultLayout(db, environment))
   return found === undefined ? [] : [found]
+}
+
+/** Secret ones are not shown. */
+export async function variablesFor(db: Sql, world: World, environment: Environment): Promise<Variables> {
+  const all = await listVariables(db, world.sealer, environment)
+  return variablesOf(all.map((one) => (one.isSecret ? { ...one, value: hiddenSecret } : one)))
 }
 
 /** No more of them than this subscriber can get. */

@@ -17,9 +17,9 @@ import { findWorkflowAt } from '../../store/workflows/workflow-versions.ts'
 import { findWorkflow, workflowOf } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
 import { comparable, shownLines } from './text/hidden-values.ts'
-import { unknownWorkflow } from './workflow-rules.ts'
 import type { TextFile } from './text/workflow-texts.ts'
 import { filesOf } from './text/workflow-texts.ts'
+import { unknownWorkflow } from './workflow-rules.ts'
 import { changeBy, firstApi } from './workflows.ts'
 
 /** A number as it is shown, or the current one. */

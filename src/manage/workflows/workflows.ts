@@ -100,11 +100,12 @@ export async function createBy<Body>(
     }
     const slug = slugOf(definition.name) || 'workflow'
     // The end of an id is random, and short enough to be read out.
-    const names = given.workflowId === undefined ? [slug, `${slug}-${id.slice(-8)}`] : [given.workflowId]
+    const wanted = identifierOf(given)
+    const names = wanted === undefined ? [slug, `${slug}-${id.slice(-8)}`] : [wanted]
     const identifier = await firstFree(names, (name) =>
       insertWorkflow(tx, environment, { ...workflow, identifier: name }),
     )
-    if (identifier === undefined) throw identifierTaken(given.workflowId ?? slug)
+    if (identifier === undefined) throw identifierTaken(wanted ?? slug)
     await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, identifier, definition, now })
     const after = recordOfWorkflow({ ...workflow, identifier })
     await audit(tx, world, environment, call.author, {
@@ -114,7 +115,9 @@ export async function createBy<Body>(
       action: 'create',
       after,
     })
-    return created(await api.answerOf(tx, principal, id))
+    const answer = created(await api.answerOf(tx, principal, id))
+    const isOther = wanted === undefined && identifier !== slug
+    return isOther ? { ...answer, warnings: [{ code: 'name-taken', name: slug, used: identifier }] } : answer
   })
 }
 

@@ -45,6 +45,7 @@ export function activityJobOf({
     overrides: event.overrides,
     providerId: row?.state?.providerId ?? wouldBeProvider(type, integrationStatuses),
     status: row?.status ?? 'pending',
+    ...(row?.details.some(({ isTest }) => isTest === true) === true ? { captured: true as const } : {}),
     updatedAt: row?.updated_at.toISOString() ?? createdAt,
     ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: row?.state?.scheduleExtensions ?? 0 } : {}),
   }

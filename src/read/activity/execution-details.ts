@@ -1,4 +1,5 @@
 // Execution details as callers see them: the short form of a job's row, worded.
+import { hash } from 'node:crypto'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type { ExecutionDetail } from '../../domain/insight/activity.ts'
 import type { DetailCode, StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -40,11 +41,8 @@ function worded(jobId: string, stored: StoredDetail, index: number, isTest: bool
   }
 }
 
-/**
- * Details have no rows of their own; the same one has the same id whenever it is read. The job's own random digits, with
- * their halves exchanged, make it no other job's; the first of them make room for the number.
- */
+/** Details have no rows of their own; the same one has the same id whenever it is read. */
 function detailIdOf(jobId: string, index: number): string {
-  const number = index.toString(16).padStart(3, '0').slice(-3)
-  return `${jobId.slice(0, 13)}-7${number}-8${jobId.slice(20, 23)}-${jobId.slice(30)}${jobId.slice(24, 30)}`
+  const tail = hash('sha1', `${jobId}/detail/${index}`)
+  return `${jobId.slice(0, 13)}-7${tail.slice(0, 3)}-8${tail.slice(3, 6)}-${tail.slice(6, 18)}`
 }

@@ -11,6 +11,7 @@ import {
   textsWith,
 } from '../../domain/workflows/configuration.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
+import { ownTexts } from '../../domain/workflows/translation.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
 import { documentOf } from '../../domain/workflows/workflow-document.ts'
@@ -50,12 +51,16 @@ export async function exportedConfiguration(
   const layouts = isWhole ? stored.layouts : layoutsUsed(workflows, stored.layouts)
   const feeds = isWhole ? stored.feeds : feedsUsed(workflows, stored.feeds)
   const keys = isWhole ? 'all' : textKeysUsed([workflows, layouts])
+  const owners = [
+    ...workflows.map((one) => ownTexts('workflow', identifierOf(one))),
+    ...layouts.map(({ identifier }) => ownTexts('layout', identifier)),
+  ]
   const names = namesOf(stored)
   const left = isWhole && !drafts ? stored.workflows.filter(({ active }) => !active) : []
   return {
     feeds: feeds.map(({ identifier, name }) => ({ identifier, name })),
     layouts: layouts.map(layoutDocument),
-    translations: stored.translations.flatMap((translation) => textsWith(translation, keys) ?? []),
+    translations: stored.translations.flatMap((translation) => textsWith(translation, keys, owners) ?? []),
     workflows: workflows.map((workflow) => documentOf(shownTo(principal, workflow), names)),
     notes: [...left.map(draftNote), ...(await notesOf(db, environment, workflows))],
   }

@@ -11,7 +11,7 @@ import { findSubscribersById } from '../../store/people/subscribers.ts'
 import type { NewDelivery } from '../../store/webhooks/webhook-deliveries.ts'
 import { insertDeliveries } from '../../store/webhooks/webhook-deliveries.ts'
 import { listActiveEndpoints } from '../../store/webhooks/webhook-endpoints.ts'
-import type { ShownMessage } from '../../store/webhooks/webhook-news.ts'
+import type { NumberedNews, ShownMessage } from '../../store/webhooks/webhook-news.ts'
 import { findShownMessages, takeNews, tryLockNews } from '../../store/webhooks/webhook-news.ts'
 import type { World } from '../../world/world.ts'
 
@@ -89,19 +89,20 @@ export const sendingTask = (endpointId: string, now: Date): NewTask => ({
   state: { endpointId },
 })
 
-function deliveryOf(endpointId: string, { id, type, subjectId, subscriberId, at }: News, data: object): NewDelivery {
+function deliveryOf(endpointId: string, one: NumberedNews, data: object): NewDelivery {
+  const { id, type, subjectId, subscriberId, number, at } = one
   const body = { type, timestamp: at.toISOString(), data }
-  return { endpointId, id, type, subjectId, subscriberId, body, createdAt: at }
+  return { endpointId, id, type, subjectId, subscriberId, body, number, createdAt: at }
 }
 
 interface DescribedNews {
-  readonly one: News
+  readonly one: NumberedNews
   readonly workflowId: string | null
   readonly data: object
 }
 
 /** Without those about a message or a subscriber that is gone by now. */
-async function describe(tx: Tx, environment: Environment, news: readonly News[]): Promise<DescribedNews[]> {
+async function describe(tx: Tx, environment: Environment, news: readonly NumberedNews[]): Promise<DescribedNews[]> {
   const isOfMessage = ({ type }: News): boolean => type.startsWith('message.')
   const messages = await findShownMessages(
     tx,

@@ -33,6 +33,11 @@ export function newsOfResults(world: World, results: readonly CallResult[], now:
     const { id, status, reportedTo } = result
     if (reportedTo === undefined) continue
     if (result.failing !== undefined) news.push({ ...result.failing, fenceId: id })
+    if (result.optedOut !== undefined) {
+      const left = { workflow: null, channel: result.optedOut, source: 'provider' }
+      const about = { subjectId: reportedTo.subscriberId, subscriberId: reportedTo.subscriberId, facts: left, at: now }
+      news.push({ id: world.newId(now), type: 'subscriber.unsubscribed', ...about, fenceId: id })
+    }
     if (result.state !== 'done' || status === null) continue
     const facts: MessageFacts = {
       status,

@@ -127,8 +127,10 @@ function framed(
   budget: Budget,
 ): string {
   if (frame === 'none' || mail.isWhole) return withPreheader(mail.body, mail.preheader)
-  if (frame === 'builtIn') return defaultLayout({ locale: localeOf(scope.subscriber['locale']), ...mail })
-  const whole = renderLayout(frame, mail, scope, budget)
+  // A mail whose texts are those of another language says so, to screen readers and to those who translate.
+  const locale = localeOf(budget.fallbackLocale ?? scope.subscriber['locale'])
+  if (frame === 'builtIn') return defaultLayout({ locale, ...mail })
+  const whole = renderLayout(frame, { ...mail, locale }, scope, budget)
   return frame.hasPreheader ? whole : withPreheader(whole, mail.preheader)
 }
 

@@ -85,17 +85,18 @@ const plainBranding = { color: '#1f2933' }
 
 export function renderLayout(
   layout: CompiledLayout,
-  mail: { subject: string; preheader: string; body: string },
+  mail: { subject: string; preheader: string; body: string; locale: string },
   scope: TemplateScope,
   budget: Budget,
 ): string {
-  const { subject, preheader, body } = mail
+  const { subject, preheader, body, locale } = mail
   const whole = layout.template.render(
     {
       ...scope,
       [textsOwner]: layout.textsOwner,
       subject,
       preheader,
+      lang: locale,
       branding: brandingOf(scope),
       [layout.slot]: new SafeText(body),
     },

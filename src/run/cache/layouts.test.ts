@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { stepInput, stepWith } from '../../../test/support/render-scene.ts'
 import type { Sql, Statement } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { StepTemplate, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
 import { createCache, createWordings } from './layouts.ts'
@@ -15,13 +16,22 @@ let stamp = 'one'
 let layoutContent = '{{body}}'
 
 const rowsOf = ({ text }: Statement): object[] => {
-  const table = /from (layouts|translations)/.exec(text)?.[1] ?? '?'
+  const table = /from (layouts|translations|environment_variables)/.exec(text)?.[1] ?? '?'
   asked.push(table)
   const at = new Date(0)
+  if (table === 'environment_variables') {
+    const variable = { id: 'v1', is_secret: false, sealed: Buffer.from('https://acme.example'), created_at: at }
+    return [
+      { ...variable, key: 'SHOP', updated_at: at },
+      { ...variable, key: 'TOKEN', is_secret: true, updated_at: at },
+    ]
+  }
   if (table === 'translations') return [{ locale: 'en', texts: { a: 'A' }, created_at: at, updated_at: at }]
   const row = { id: 'l1', identifier: 'acme', name: 'Acme', description: '', created_by: 'k', created_at: at }
   return [{ ...row, content: layoutContent, is_default: true, updated_at: at }]
 }
+/** Leaves everything as it is. */
+const sealer = { open: (_environment, _purpose, _record, sealed) => sealed.toString() } as Sealer
 const db: Sql = {
   rows: async <Row>(statement: Statement) => rowsOf(statement) as Row[],
   row: async <Row>(statement: Statement) => rowsOf(statement)[0] as Row,
@@ -32,6 +42,7 @@ const stampsOf = (stamp: string): ConfigurationStamps => ({
   integrations: '',
   layouts: stamp,
   translations: stamp,
+  variables: stamp,
   captures: false,
   hasSuppressions: false,
   hasWebhooks: false,
@@ -51,12 +62,12 @@ const inApp: StepTemplate = { type: 'in_app', content: 'Hello {{ name | upcase }
 const email: StepTemplate = { type: 'email', subject: 's', content: 'x' }
 
 test('a batch without e-mails and without translated templates asks for nothing', async () => {
-  const { found, asked } = await wording(createWordings(), inApp)
-  assert.deepEqual([found, asked], [{ layouts: undefined, translations: undefined }, []])
+  const { found, asked } = await wording(createWordings(sealer), inApp)
+  assert.deepEqual([found, asked], [{ layouts: undefined, translations: undefined, variables: undefined }, []])
 })
 
 test('e-mails ask for the layouts, once a stamp', async () => {
-  const wordings = createWordings()
+  const wordings = createWordings(sealer)
   assert.deepEqual((await wording(wordings, email)).asked, ['layouts'])
   const again = await wording(wordings, email)
   assert.deepEqual([again.asked, again.found.layouts?.standard?.identifier], [[], 'acme'])
@@ -67,12 +78,26 @@ test('e-mails ask for the layouts, once a stamp', async () => {
 
 test('translations are asked for where a template or a layout uses the filter, or the workflow says so', async () => {
   const translated = { ...inApp, content: "{{ 'a' |\n t }}" }
-  const { found, asked } = await wording(createWordings(), translated)
+  const { found, asked } = await wording(createWordings(sealer), translated)
   assert.deepEqual(asked, ['translations'])
   assert.equal(found.translations?.text('a', 'fr'), 'A')
-  assert.equal((await wording(createWordings(), inApp, { isTranslationEnabled: true })).asked.length, 1)
+  assert.equal((await wording(createWordings(sealer), inApp, { isTranslationEnabled: true })).asked.length, 1)
   layoutContent = "{{body}}{{ 'a' | t }}"
-  assert.deepEqual((await wording(createWordings(), email)).asked, ['layouts', 'translations'])
+  assert.deepEqual((await wording(createWordings(sealer), email)).asked, ['layouts', 'translations'])
+})
+
+test('variables are asked for where a template or a layout names one, once a stamp, and never without a stamp', async () => {
+  const wordings = createWordings(sealer)
+  const naming = { ...inApp, content: '{{ env.SHOP }}' }
+  const { found, asked } = await wording(wordings, naming)
+  assert.deepEqual(asked, ['environment_variables'])
+  assert.deepEqual(found.variables?.open, { SHOP: 'https://acme.example' })
+  assert.deepEqual(Object.keys(found.variables?.secret ?? {}), ['TOKEN'])
+  assert.deepEqual((await wording(wordings, naming)).asked, [])
+  layoutContent = '{{body}}{{ env.SHOP }}'
+  assert.deepEqual((await wording(createWordings(sealer), email)).asked, ['layouts', 'environment_variables'])
+  stamp = ''
+  assert.deepEqual((await wording(createWordings(sealer), naming)).asked, [])
 })
 
 /** Environments of one letter each, cached within a hundred characters; each read is reported by its letter. */

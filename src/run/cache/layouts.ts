@@ -1,20 +1,25 @@
-// The layouts and translations of an environment, cached until their stamp changes: read only if a batch needs them.
+// The layouts, translations and variables of an environment, cached until their stamp changes: read only if a batch needs them.
 import type { Sql } from '../../db/sql.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import type { Variables } from '../../domain/workflows/environment-variable.ts'
+import { usesVariables, variablesOf } from '../../domain/workflows/environment-variable.ts'
 import { emailLayoutsOf, layoutLengthMax, layoutsMax } from '../../domain/workflows/layout.ts'
 import type { EmailLayouts } from '../../domain/workflows/rendering.ts'
 import type { Translations } from '../../domain/workflows/translation.ts'
 import { flatTexts, textsLengthMax, translationsOf, usesTranslations } from '../../domain/workflows/translation.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
+import { listVariables } from '../../store/operate/environment-variables.ts'
 import { listLayouts } from '../../store/workflows/layouts.ts'
 import { listTranslations } from '../../store/workflows/translations.ts'
 
 export interface Wording {
   readonly layouts: EmailLayouts | undefined
   readonly translations: Translations | undefined
+  readonly variables: Variables | undefined
 }
 
 export interface Wordings {
@@ -28,15 +33,16 @@ export interface Wordings {
   ): Promise<Wording>
 }
 
-const nothing: Wording = { layouts: undefined, translations: undefined }
+const nothing: Wording = { layouts: undefined, translations: undefined, variables: undefined }
 
-export function createWordings(): Wordings {
+export function createWordings(sealer: Sealer): Wordings {
   const layouts = createCache(readLayouts)
   const translations = createCache(readTranslations)
+  const variables = createCache((db, environment) => readVariables(db, sealer, environment))
   return {
     for: async (db, environment, jobs, versions, stamps) => {
       const needed = needsOf(jobs, versions)
-      if (!needed.layouts && !needed.translations) return nothing
+      if (!needed.layouts && !needed.translations && !needed.variables) return nothing
       const [found, own] = await Promise.all([
         needed.layouts ? layouts(db, environment, stamps.layouts) : undefined,
         needed.translations ? translations(db, environment, stamps.translations) : undefined,
@@ -44,7 +50,10 @@ export function createWordings(): Wordings {
       // A layout may speak several languages where the workflow does not.
       const texts =
         own ?? (found?.isTranslated === true ? await translations(db, environment, stamps.translations) : undefined)
-      return { layouts: found, translations: texts }
+      const printed = needed.variables || found?.usesVariables === true
+      // Where there were never any, there is no stamp.
+      const values = printed && stamps.variables !== '' ? await variables(db, environment, stamps.variables) : undefined
+      return { layouts: found, translations: texts, variables: values }
     },
   }
 }
@@ -52,28 +61,39 @@ export function createWordings(): Wordings {
 function needsOf(
   jobs: readonly Job[],
   versions: ReadonlyMap<string, WorkflowVersion>,
-): { layouts: boolean; translations: boolean } {
-  const needed = { layouts: false, translations: false }
+): { layouts: boolean; translations: boolean; variables: boolean } {
+  const needed = { layouts: false, translations: false, variables: false }
   for (const job of jobs) {
     const version = versions.get(job.versionId)
     if (version === undefined) continue
     // A job that is being sent was rendered before.
     if (job.status === 'running') continue
     needed.layouts ||= version.definition.steps[job.step]?.template.type === 'email'
-    needed.translations ||= isTranslated(version)
-    if (needed.layouts && needed.translations) break
+    const uses = usesOf(version)
+    needed.translations ||= uses.translations
+    needed.variables ||= uses.variables
+    if (needed.layouts && needed.translations && needed.variables) break
   }
   return needed
 }
 
-const translated = new WeakMap<WorkflowVersion, boolean>()
+interface Uses {
+  readonly translations: boolean
+  readonly variables: boolean
+}
 
-function isTranslated(version: WorkflowVersion): boolean {
-  const known = translated.get(version)
+const knownUses = new WeakMap<WorkflowVersion, Uses>()
+
+function usesOf(version: WorkflowVersion): Uses {
+  const known = knownUses.get(version)
   if (known !== undefined) return known
   const { isTranslationEnabled, steps } = version.definition
-  const found = isTranslationEnabled === true || usesTranslations(JSON.stringify(steps))
-  translated.set(version, found)
+  const text = JSON.stringify(steps)
+  const found = {
+    translations: isTranslationEnabled === true || usesTranslations(text),
+    variables: usesVariables(text),
+  }
+  knownUses.set(version, found)
   return found
 }
 
@@ -84,6 +104,7 @@ interface Sized {
 
 interface KeptLayouts extends EmailLayouts, Sized {
   readonly isTranslated: boolean
+  readonly usesVariables: boolean
 }
 
 /** All environments together: five that are as large as they may be. Usually it is next to nothing. */
@@ -110,6 +131,7 @@ async function readLayouts(db: Sql, environment: Environment): Promise<KeptLayou
   return {
     ...emailLayoutsOf(all),
     isTranslated: all.some(({ content }) => usesTranslations(content)),
+    usesVariables: all.some(({ content }) => usesVariables(content)),
     length: all.reduce((sum, { content }) => sum + content.length, 0),
   }
 }
@@ -122,4 +144,9 @@ async function readTranslations(db: Sql, environment: Environment): Promise<Tran
     0,
   )
   return { ...translationsOf(locales), length }
+}
+
+async function readVariables(db: Sql, sealer: Sealer, environment: Environment): Promise<Variables & Sized> {
+  const all = await listVariables(db, sealer, environment)
+  return { ...variablesOf(all), length: all.reduce((sum, { key, value }) => sum + key.length + value.length, 0) }
 }

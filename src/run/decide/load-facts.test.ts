@@ -17,6 +17,7 @@ const stampsOf = (integrations: string): ConfigurationStamps => ({
   integrations,
   layouts: '',
   translations: '',
+  variables: '',
   captures: false,
   hasSuppressions: false,
   hasWebhooks: false,

@@ -1,5 +1,6 @@
 // The variables a step's templates and conditions see.
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
+import { scopeWithVariables } from '../../domain/workflows/environment-variable.ts'
 import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import { translations } from '../../domain/workflows/translation.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
@@ -54,6 +55,7 @@ export function scopeOf({
   }
   const { wording } = facts
   if (wording.translations !== undefined) Object.assign(scope, { [translations]: wording.translations })
+  if (wording.variables !== undefined) Object.assign(scope, scopeWithVariables(wording.variables, event.payload))
   const unsubscribe = links?.of(subscriber.id, version)
   if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe.inTemplates
   const previous = facts.previous.get(notificationId)

@@ -187,7 +187,9 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
 export const reportedWith = ({ isReported, job }: JobFacts): Pick<CallResult, 'reportedTo'> =>
   isReported === true ? { reportedTo: { subscriberId: job.subscriberId } } : {}
 
-function reportedCall(facts: JobFacts, { asked, outcome }: Called, { now, rest }: SettlingParts) {
+function reportedCall(facts: JobFacts, call: Called, { now, rest }: SettlingParts) {
+  const { asked, outcome } = call
+  if (optedOut(call).length > 0) return { ...reportedWith(facts), optedOut: call.message.channel }
   const downSince = outcome.kind === 'sent' ? undefined : rest(asked.integrationId)?.downSince
   const integration = facts.integrations.find((one) => one._id === asked.integrationId)
   const isFailing = downSince !== undefined || outcome.kind === 'misconfigured'

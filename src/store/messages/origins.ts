@@ -19,7 +19,10 @@ export interface MessageWorkflow {
 }
 
 /** What messages show of their event. */
-export type MessageEvent = Pick<TriggeredEvent, 'transactionId' | 'payload' | 'overrides' | 'actorId' | 'severity'>
+export type MessageEvent = Pick<
+  TriggeredEvent,
+  'transactionId' | 'payload' | 'overrides' | 'actorId' | 'severity' | 'test'
+>
 
 export interface MessageOrigins {
   readonly events: ReadonlyMap<string, MessageEvent>

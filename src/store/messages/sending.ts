@@ -93,6 +93,8 @@ export interface CallResult {
   readonly isUncounted?: true
   /** If what becomes of it is sent to an endpoint of the customer's: whom the message was for. */
   readonly reportedTo?: { readonly subscriberId: string }
+  /** With it: that the provider refused because they opted out, and of which channel. */
+  readonly optedOut?: string
   /** With it: that the integration fails. */
   readonly failing?: News
 }

@@ -9,6 +9,7 @@ export interface ConfigurationStamps {
   readonly integrations: string
   readonly layouts: string
   readonly translations: string
+  readonly variables: string
   /** Whether the whole environment captures what it would send. */
   readonly captures: boolean
   /** Whether the suppression list has any entries: most are empty, and need not be queried. */
@@ -28,15 +29,17 @@ export async function readStamps(db: Sql, environment: Environment): Promise<Con
          from layouts where environment_id = ${environment.id} and deleted_at is null) as layouts,
         (select md5(string_agg(locale || created_at::text || updated_at::text, ',' order by locale))
          from translations where environment_id = ${environment.id}) as translations,
-        (select captures from environments where id = ${environment.id}) as captures,
+        e.captures, e.variables_at::text as variables,
         exists (select 1 from suppressions where environment_id = ${environment.id}) as "hasSuppressions",
-        ${hasEndpoints(environment)} as "hasWebhooks"`,
+        ${hasEndpoints(environment)} as "hasWebhooks"
+        from environments e where e.id = ${environment.id}`,
     ),
   )
   return {
     integrations: row?.integrations ?? '',
     layouts: row?.layouts ?? '',
     translations: row?.translations ?? '',
+    variables: row?.variables ?? '',
     captures: row?.captures === true,
     hasSuppressions: row?.hasSuppressions === true,
     hasWebhooks: row?.hasWebhooks === true,

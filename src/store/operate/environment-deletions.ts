@@ -59,6 +59,7 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'webhook_news', table: sql`webhook_news` },
   { name: 'webhook_deliveries', table: sql`webhook_deliveries` },
   { name: 'webhook_endpoints', table: sql`webhook_endpoints` },
+  { name: 'environment_variables', table: sql`environment_variables` },
   { name: 'audit_streams', table: sql`audit_streams` },
   { name: 'signing_versions', table: sql`signing_versions` },
   { name: 'dashboard_links', table: sql`dashboard_links` },

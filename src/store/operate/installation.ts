@@ -156,6 +156,13 @@ export async function updateCaptures(
   return row
 }
 
+/** Before its variables are changed: those who change them wait for each other, and nodes read them again. */
+export async function stampVariables(tx: Tx, environment: Environment, now: Date): Promise<void> {
+  await tx.run(sql`
+    update environments set variables_at = greatest(${now}, variables_at + interval '1 millisecond')
+    where id = ${environment.id}`)
+}
+
 /** The secret that the environment was made with: version 1. */
 export async function findSigningSecret(
   db: Sql,

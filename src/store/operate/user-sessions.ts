@@ -37,11 +37,12 @@ export async function findUserSession(
     email: string
     userName: string
     role: UserRole
+    hasPassword: boolean
     expiresAt: Date
     organizationId: string
     name: string
   }>(sql`
-    select u.id as "userId", u.email, u.name as "userName", u.role, s.expires_at as "expiresAt",
+    select u.id as "userId", u.email, u.name as "userName", u.role, u.password_hash is not null as "hasPassword", s.expires_at as "expiresAt",
            e.organization_id as "organizationId", e.name
     from user_sessions s
     join users u on u.id = s.user_id
@@ -49,13 +50,13 @@ export async function findUserSession(
     where s.environment_id = ${environmentId} and s.id = ${id} and s.revoked_at is null and s.expires_at > ${now}
       and u.disabled_at is null and e.deleted_at is null`)
   if (row === undefined) return undefined
-  const { userId, email, userName, role, expiresAt, organizationId, name } = row
+  const { userId, email, userName, role, hasPassword, expiresAt, organizationId, name } = row
   return {
     environment: { id: environmentId, organizationId, name },
     keyId: keyIdOfUser(userId),
     keyName: nameInAudit({ name: userName, email }),
     scopes: scopesOfRole[role],
-    user: { id: userId, email, name: userName, role },
+    user: { id: userId, email, name: userName, role, hasPassword },
     allowedAddresses: null,
     expiresAt,
     openedBy: 'user',

@@ -15,6 +15,8 @@ export interface NewDelivery {
   readonly subjectId: string
   readonly subscriberId: string | null
   readonly body: object
+  /** That of the event: its place among those about the same subject. */
+  readonly number: number
   readonly createdAt: Date
 }
 
@@ -28,14 +30,15 @@ export async function insertDeliveries(
   if (deliveries.length === 0) return
   const column = <Value>(read: (one: NewDelivery) => Value): Value[] => deliveries.map(read)
   await tx.run(sql`
-    insert into webhook_deliveries (environment_id, endpoint_id, id, type, subject_id, subscriber_id, body, status, due_at,
-      created_at)
-    select ${environment.id}::uuid, d.endpoint_id, d.id, d.type, d.subject_id, d.subscriber_id, d.body::json, 'waiting',
+    insert into webhook_deliveries (environment_id, endpoint_id, id, type, subject_id, subscriber_id, body, number, status,
+      due_at, created_at)
+    select ${environment.id}::uuid, d.endpoint_id, d.id, d.type, d.subject_id, d.subscriber_id, d.body::json, d.number, 'waiting',
       ${dueNow(now)}, d.created_at
     from unnest(${column((one) => one.endpointId)}::uuid[], ${column((one) => one.id)}::uuid[],
       ${column((one) => one.type)}::text[], ${column((one) => one.subjectId)}::uuid[],
       ${column((one) => one.subscriberId)}::uuid[], ${column((one) => json(one.body))}::text[],
-      ${column((one) => one.createdAt)}::timestamptz[]) as d (endpoint_id, id, type, subject_id, subscriber_id, body, created_at)
+      ${column((one) => one.number)}::bigint[], ${column((one) => one.createdAt)}::timestamptz[])
+      as d (endpoint_id, id, type, subject_id, subscriber_id, body, number, created_at)
     on conflict (environment_id, endpoint_id, id) do nothing`)
 }
 
@@ -53,7 +56,8 @@ const isInTurn = (environment: Environment): Statement => sql`
   not exists (
     select 1 from webhook_deliveries earlier
     where earlier.environment_id = ${environment.id} and earlier.endpoint_id = d.endpoint_id
-      and earlier.subject_id = d.subject_id and earlier.due_at is not null and earlier.id < d.id
+      and earlier.subject_id = d.subject_id and earlier.due_at is not null
+      and (earlier.number, earlier.id) < (d.number, d.id)
       and earlier.attempts < ${attemptsInOrder})`
 
 /** The next that an endpoint is sent. */
@@ -101,7 +105,13 @@ export async function recordAttempts(
   { clock, now }: { clock: Clock; now: Date },
 ): Promise<void> {
   const column = <Value>(read: (one: AttemptedDelivery) => Value): Value[] => attempted.map(read)
+  // Locked in the order of their ids, as everyone locks them.
   await tx.run(sql`
+    with held as materialized (
+      select d.id from webhook_deliveries d
+      where d.environment_id = ${environment.id} and d.endpoint_id = ${endpointId}
+        and d.id = any(${column((one) => one.id)}::uuid[])
+      order by d.id for no key update)
     update webhook_deliveries d
     set status = a.status, attempts = d.attempts + 1,
       due_at = ${clock()} + a.wait_ms * interval '1 millisecond',
@@ -111,6 +121,7 @@ export async function recordAttempts(
     from unnest(${column((one) => one.id)}::uuid[], ${column((one) => one.attempts)}::int[],
       ${column((one) => one.status)}::text[], ${column((one) => one.waitMs)}::double precision[],
       ${column((one) => json(one.attempt))}::text[]) as a (id, attempts, status, wait_ms, attempt)
+      join held on held.id = a.id
     where d.environment_id = ${environment.id} and d.endpoint_id = ${endpointId} and d.id = a.id
       and d.attempts = a.attempts and d.due_at is not null`)
 }
@@ -157,14 +168,19 @@ export async function redriveRange(
   return rows.map(({ id }) => id).sort()
 }
 
+/** Locked by endpoint and id, as everyone locks them: a round of an endpoint's deliveries waits, and does not deadlock. */
 export async function eraseDeliveriesOf(
   tx: Tx,
   environment: Environment,
   subscriberIds: readonly string[],
 ): Promise<number> {
   return tx.run(sql`
-    delete from webhook_deliveries
-    where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
+    with held as materialized (
+      select d.endpoint_id, d.id from webhook_deliveries d
+      where d.environment_id = ${environment.id} and d.subscriber_id = any(${subscriberIds}::uuid[])
+      order by d.endpoint_id, d.id for update)
+    delete from webhook_deliveries d using held
+    where d.environment_id = ${environment.id} and d.endpoint_id = held.endpoint_id and d.id = held.id`)
 }
 
 /** Above every id that is made. */

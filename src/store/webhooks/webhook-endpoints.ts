@@ -169,6 +169,16 @@ export async function disableEndpoint(
   return count > 0
 }
 
+/** How many there are in each state, over all environments. */
+export async function countEndpointStates(db: Sql): Promise<Record<'enabled' | 'failing' | 'disabled', number>> {
+  const row = await db.row<Record<'enabled' | 'failing' | 'disabled', number>>(sql`
+    select count(*) filter (where disabled_at is null and failing_since is null)::int as enabled,
+      count(*) filter (where disabled_at is null and failing_since is not null)::int as failing,
+      count(*) filter (where disabled_at is not null)::int as disabled
+    from webhook_endpoints where deleted_at is null`)
+  return row ?? { enabled: 0, failing: 0, disabled: 0 }
+}
+
 /** Those that were deleted and have no deliveries any more. */
 export async function sweepDeletedEndpoints(tx: Tx, _now: Date, limit: number): Promise<number> {
   return tx.run(sql`

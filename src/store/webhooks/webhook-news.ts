@@ -11,6 +11,11 @@ import type { NewTask } from '../jobs/tasks.ts'
 import { taskInsertion } from '../jobs/tasks.ts'
 import { hasEndpoints } from './webhook-endpoints.ts'
 
+/** In the order in which events happened, whatever the clocks of their nodes say. */
+export interface NumberedNews extends News {
+  readonly number: number
+}
+
 /** An event that is only reported if the row with this id was written by the same statement. */
 export interface FencedNews extends News {
   readonly fenceId: string
@@ -97,13 +102,14 @@ export async function tryLockNews(tx: Tx, environment: Environment): Promise<boo
  * The next of them, in their order; they are the transaction's own and gone with it. Two that take at a time wait for each other:
  * what is about one subject is never overtaken.
  */
-export async function takeNews(tx: Tx, environment: Environment, limit: number): Promise<News[]> {
-  const rows = await tx.rows<News>(sql`
+export async function takeNews(tx: Tx, environment: Environment, limit: number): Promise<NumberedNews[]> {
+  const rows = await tx.rows<NumberedNews>(sql`
     with taken as materialized (
-      select n.id from webhook_news n where n.environment_id = ${environment.id} order by n.id limit ${limit} for update)
+      select n.id from webhook_news n where n.environment_id = ${environment.id} order by n.number limit ${limit} for update)
     delete from webhook_news n using taken where n.environment_id = ${environment.id} and n.id = taken.id
-    returning n.id, n.type, n.subject_id as "subjectId", n.subscriber_id as "subscriberId", n.facts, n.created_at as at`)
-  return rows.sort((one, other) => (one.id < other.id ? -1 : 1))
+    returning n.id, n.type, n.subject_id as "subjectId", n.subscriber_id as "subscriberId", n.facts, n.created_at as at,
+      n.number::float8 as number`)
+  return rows.sort((one, other) => one.number - other.number)
 }
 
 export async function eraseNewsOf(tx: Tx, environment: Environment, subscriberIds: readonly string[]): Promise<number> {

@@ -60,6 +60,16 @@ export async function findWorkflowsByIdentifier(
   )
 }
 
+/** Enough to find one that was misspelt. */
+const listedIdentifiersMax = 1_000
+
+export async function listIdentifiers(db: Sql, environment: Environment): Promise<string[]> {
+  const rows = await db.rows<{ identifier: string }>(sql`
+    select w.identifier from workflows w where w.environment_id = ${environment.id} and w.deleted_at is null
+    order by w.identifier limit ${listedIdentifiersMax}`)
+  return rows.map(({ identifier }) => identifier)
+}
+
 /**
  * The identifier at the time of a version `v` of the workflow `w`. It lies in the definition, and is of no use there.
  * Versions from before it was stored there have the workflow's own.

@@ -65,7 +65,7 @@ export function ContextsPage() {
       title="Contexts"
       count={list.data?.total}
       lead="Objects of your own domain that events refer to, such as a workspace or a project, with data for templates."
-      creates={{ text: 'New context', onClick: () => setCreating(true) }}
+      creates={{ text: 'New context', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       search={{
         label: 'Search contexts',
         placeholder: 'Type or id, such as workspace:acme',
@@ -131,7 +131,7 @@ export function ContextPage() {
 
 function ContextForm({ context }: { context: Context }) {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const [data, setData] = useState<Record<string, unknown>>(context.data)
   const [deleting, setDeleting] = useState(false)
   const params = { path: { type: context.type, id: context.id } }

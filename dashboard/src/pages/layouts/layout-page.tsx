@@ -8,8 +8,8 @@ import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, TextArea, TextField } from '../../ui/controls.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
-import { EmailView } from '../../ui/message-frame.tsx'
 import { BackTo } from '../../ui/list.tsx'
+import { EmailView } from '../../ui/message-frame.tsx'
 import { Answered, Notice, Page, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 
@@ -27,7 +27,7 @@ export function LayoutPage() {
 
 function LayoutForm({ layout }: { layout: Layout }) {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const path = { layoutId: layout._id ?? '' }
   const [name, setName] = useState(layout.name)
   const [content, setContent] = useState(layout.content)

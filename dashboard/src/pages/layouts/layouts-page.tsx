@@ -61,7 +61,12 @@ export function LayoutsPage() {
       title="Layouts"
       count={list.data?.totalCount ?? list.data?.data.length}
       lead="The frames around e-mails: your logo at the top, your address at the foot."
-      creates={{ text: 'New layout', busy: create.isPending, onClick: () => create.mutate(undefined) }}
+      creates={{
+        text: 'New layout',
+        scope: 'workflows:write',
+        busy: create.isPending,
+        onClick: () => create.mutate(undefined),
+      }}
       of={list}
       rowsOf={({ data }) => data}
       columns={columns}

@@ -15,7 +15,7 @@ export function SettingsFrame({
   actions?: ReactNode
   children: ReactNode
 }) {
-  const { slug } = useEnvironment()
+  const { slug, session } = useEnvironment()
   const at = `/${slug}/settings`
   return (
     <Page title={title} lead={lead} actions={actions} above={<p className="mb-1 text-xs text-ink-2">Settings</p>}>
@@ -23,6 +23,7 @@ export function SettingsFrame({
         label="Settings"
         tabs={[
           { to: at, text: 'API keys' },
+          ...(session.managesUsers ? [{ to: `${at}/users`, text: 'Users' }] : []),
           { to: `${at}/suppressions`, text: 'Suppressions' },
           { to: `${at}/audit`, text: 'Audit log' },
           { to: `${at}/health`, text: 'Health' },

@@ -21,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 export function SuppressionsPage() {
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const [address, setAddress] = useState('')
   const [channel, setChannel] = useState<'email' | 'sms'>('email')
   const list = useAsk(['suppressions', 'list'], () =>

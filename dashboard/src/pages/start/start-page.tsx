@@ -29,7 +29,7 @@ const orderNumber = () => Math.floor(1_000 + Math.random() * 9_000)
 
 export function StartPage() {
   const environment = useEnvironment()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const [person, setPerson] = useState(ada)
   const [transactionId, setTransactionId] = useState<string>()
   const [sentTo, setSentTo] = useState(ada)
@@ -90,7 +90,7 @@ export function StartPage() {
               {transactionId === undefined ? 'Send the notification' : 'Send another'}
             </Button>
           ) : (
-            <Notice tone="info">Your key may only read. Sign in with a full key to send.</Notice>
+            <Notice tone="info">You may only read here. Sign in as someone who may write to send.</Notice>
           )}
           <p className="text-xs text-ink-3">
             {environment.name === 'Production'

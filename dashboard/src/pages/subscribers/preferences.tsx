@@ -13,7 +13,7 @@ interface Change {
 }
 
 export function Preferences({ subscriberId }: { subscriberId: string }) {
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const path = { subscriberId }
   const preferences = useAsk(['preferences', subscriberId], () =>
     answerOf(client.GET('/v2/subscribers/{subscriberId}/preferences', { params: { path } })),

@@ -87,7 +87,7 @@ const fields = [
 type FieldName = (typeof fields)[number][0]
 
 function Profile({ subscriber }: { subscriber: Subscriber }) {
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const before = Object.fromEntries(fields.map(([name]) => [name, subscriber[name] ?? ''])) as Record<FieldName, string>
   const [values, setValues] = useState(before)
   const changed = fields.filter(([name]) => values[name] !== before[name])
@@ -220,7 +220,8 @@ function Recent({ subscriberId }: { subscriberId: string }) {
 
 function Actions({ subscriberId }: { subscriberId: string }) {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
+  const mayErase = useMayChange()
   const [asked, setAsked] = useState<'delete' | 'erase'>()
   const path = { subscriberId }
   const act = useChange(
@@ -246,9 +247,11 @@ function Actions({ subscriberId }: { subscriberId: string }) {
     }, sayError)
   return (
     <>
-      <Button icon="file" onClick={() => void download()}>
-        Export
-      </Button>
+      {mayErase && (
+        <Button icon="file" onClick={() => void download()}>
+          Export
+        </Button>
+      )}
       {mayChange && (
         <Menu
           label="More"
@@ -261,13 +264,17 @@ function Actions({ subscriberId }: { subscriberId: string }) {
               danger: true,
               onSelect: () => setAsked('delete'),
             },
-            {
-              text: 'Erase',
-              hint: 'Also from everything that happened',
-              icon: 'shield',
-              danger: true,
-              onSelect: () => setAsked('erase'),
-            },
+            ...(mayErase
+              ? ([
+                  {
+                    text: 'Erase',
+                    hint: 'Also from everything that happened',
+                    icon: 'shield',
+                    danger: true,
+                    onSelect: () => setAsked('erase'),
+                  },
+                ] as const)
+              : []),
           ]}
         />
       )}

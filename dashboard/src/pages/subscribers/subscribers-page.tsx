@@ -83,7 +83,7 @@ export function SubscribersPage() {
       title="Subscribers"
       count={list.data?.total}
       lead="The people who can be notified, with their addresses and devices."
-      creates={{ text: 'New subscriber', onClick: () => setCreating(true) }}
+      creates={{ text: 'New subscriber', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       search={{
         label: 'Search subscribers',
         placeholder: 'Name, e-mail, phone or subscriber id',
@@ -154,16 +154,16 @@ function NewSubscriber({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >
-        {text('subscriberId', 'Subscriber id', {
-          hint: 'The id that your own system has for the person.',
-          autoFocus: true,
-        })}
-        <div className="grid gap-3 sm:grid-cols-2">
-          {text('firstName', 'First name')}
-          {text('lastName', 'Last name')}
-          {text('email', 'E-mail address', { type: 'email' })}
-          {text('phone', 'Phone number', { placeholder: '+49…' })}
-        </div>
+      {text('subscriberId', 'Subscriber id', {
+        hint: 'The id that your own system has for the person.',
+        autoFocus: true,
+      })}
+      <div className="grid gap-3 sm:grid-cols-2">
+        {text('firstName', 'First name')}
+        {text('lastName', 'Last name')}
+        {text('email', 'E-mail address', { type: 'email' })}
+        {text('phone', 'Phone number', { placeholder: '+49…' })}
+      </div>
     </FormDialog>
   )
 }

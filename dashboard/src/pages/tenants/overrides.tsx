@@ -32,7 +32,7 @@ async function overridesOf(tenantId: string): Promise<Override[]> {
 }
 
 export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const [edited, setEdited] = useState<Override | 'new'>()
   const overrides = useAsk(['tenants', 'overrides', tenant._id], () => overridesOf(tenant._id))
   const workflows = useAsk(['workflows', 'names'], () =>

@@ -26,7 +26,7 @@ export function TenantPage() {
 
 function TenantForm({ tenant }: { tenant: Tenant }) {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const [name, setName] = useState(tenant.name ?? '')
   const [data, setData] = useState<Record<string, unknown>>(tenant.data ?? {})
   const [deleting, setDeleting] = useState(false)

@@ -63,7 +63,7 @@ export function TenantsPage() {
       title="Tenants"
       count={list.data?.total}
       lead="Your customers, if you notify people on behalf of several: each with its own data and settings."
-      creates={{ text: 'New tenant', onClick: () => setCreating(true) }}
+      creates={{ text: 'New tenant', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       of={list}
       rowsOf={({ found }) => found}
       columns={columns}

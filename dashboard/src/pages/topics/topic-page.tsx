@@ -15,7 +15,7 @@ import { Answered, Empty, Page } from '../../ui/page.tsx'
 export function TopicPage() {
   const { topicKey = '' } = useParams({ strict: false }) as { topicKey?: string }
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('subscribers:write')
   const [subscriberId, setSubscriberId] = useState('')
   const [deleting, setDeleting] = useState(false)
   const path = { topicKey }

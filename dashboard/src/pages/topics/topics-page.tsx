@@ -38,7 +38,7 @@ export function TopicsPage() {
       title="Topics"
       count={list.data?.totalCount}
       lead="Named groups of subscribers: an event for a topic notifies all of them."
-      creates={{ text: 'New topic', onClick: () => setCreating(true) }}
+      creates={{ text: 'New topic', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       of={list}
       rowsOf={({ data }) => data}
       columns={columns}

@@ -20,7 +20,7 @@ function flat(value: unknown, prefix = ''): Texts {
 }
 
 export function TranslationsPage() {
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const [editing, setEditing] = useState<{ key: string; isNew: boolean }>()
   const [adding, setAdding] = useState(false)
   const all = useAsk(['translations'], async () => {

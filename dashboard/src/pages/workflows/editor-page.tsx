@@ -36,7 +36,7 @@ export function EditorPage() {
 function Editor({ workflow }: { workflow: Workflow }) {
   useTitle(workflow.name)
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const base = draftOf(workflow)
   const kept = keptDraft(workflow._id)
   const [draft, setDraft] = useState<Draft>(kept?.draft ?? base)

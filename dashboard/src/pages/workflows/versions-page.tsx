@@ -111,7 +111,7 @@ function VersionDetail({
   onAgainst: (next: Against) => void
 }) {
   const go = useGo()
-  const mayChange = useMayChange()
+  const mayChange = useMayChange('workflows:write')
   const [restoring, setRestoring] = useState(false)
   const isFirst = version.number === 1
   // The first has nothing before it, the current one nothing after it.

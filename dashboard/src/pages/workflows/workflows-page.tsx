@@ -122,7 +122,7 @@ export function WorkflowsPage() {
       title="Workflows"
       count={list.data?.total}
       lead="What happens when something is triggered, step by step."
-      creates={{ text: 'New workflow', onClick: () => setCreating(true) }}
+      creates={{ text: 'New workflow', scope: 'workflows:write', onClick: () => setCreating(true) }}
       search={{
         label: 'Search workflows',
         placeholder: 'Name or identifier',

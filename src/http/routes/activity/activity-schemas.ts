@@ -146,6 +146,7 @@ const jobMembers = {
   overrides: freeObject(),
   providerId: Type.String({ description: 'The provider that sends, or would send if the step ran now.' }),
   status: literals(jobStatuses, { description: '`pending` until the steps before it have finished.' }),
+  captured: Type.Optional(Type.Boolean({ description: 'True if its message was captured instead of sent.' })),
   updatedAt: timestamp(),
   scheduleExtensionsCount: Type.Optional(Type.Integer()),
 }

@@ -4,7 +4,7 @@ import type { GivenEvent } from '../../../accept/judge-events.ts'
 import type { Answer, Warning } from '../../../domain/answer.ts'
 import { ok } from '../../../domain/answer.ts'
 import type { TriggerResult } from '../../../domain/delivery/event.ts'
-import { eventsPerCallMax, triggerStatuses } from '../../../domain/delivery/event.ts'
+import { eventsPerCallMax, triggerStatuses, workflowNotFound } from '../../../domain/delivery/event.ts'
 import { invalid } from '../../../domain/problem.ts'
 import { Turn } from '../../../domain/turn.ts'
 import type { UnknownMember } from '../../../domain/unknown-members.ts'
@@ -136,7 +136,7 @@ export const eventRoutes = [
       const read = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
       const { events, warnings } = lookThrough(body.events, read, unknownMembers)
       const answer = await triggers.bulk(principal.environment, { events, idempotency, traceparent })
-      return warnings.length === 0 ? answer : { ...answer, warnings }
+      return warnings.length === 0 ? answer : { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] }
     },
   }),
   route({
@@ -239,5 +239,8 @@ function lookThrough(
 /** A single event that cannot run is a client error. */
 export function throwIfRejected(answer: Answer<TriggerResult>): Answer<TriggerResult> {
   if (answer.body.status !== 'error') return answer
-  throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
+  const mistakes = answer.body.error ?? []
+  // Clients compare this word; what it means stands beside it.
+  const message = mistakes[0] === workflowNotFound ? workflowNotFound : mistakes.join('; ')
+  throw invalid({ event: { messages: [...mistakes] } }, message)
 }

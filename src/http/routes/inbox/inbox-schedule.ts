@@ -2,7 +2,6 @@
 import { Type } from 'typebox'
 import type { Schedule } from '../../../domain/preferences/schedule.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { weekDays } from '../../../domain/workflows/workflow.ts'
 import { schedule } from '../people/preference-schemas.ts'
 
 export const inboxSchedule = Type.Unsafe<Schedule | null>({
@@ -11,14 +10,10 @@ export const inboxSchedule = Type.Unsafe<Schedule | null>({
   type: ['object', 'null'],
 })
 
-/** Hours that are switched on name at least one day, and no day that there is not. */
+/** Hours that are switched on name at least one day. */
 export function readSchedule(field: string, given: Schedule): Schedule {
   const { isEnabled, weeklySchedule, outside } = given
   const days = Object.keys(weeklySchedule ?? {})
-  const unknown = days.find((day) => !(weekDays as readonly string[]).includes(day))
-  if (unknown !== undefined) {
-    throw invalidField(`${field}.weeklySchedule`, `weeklySchedule has no day ${unknown.slice(0, 32)}`)
-  }
   if (isEnabled && weeklySchedule !== undefined && days.length === 0) {
     throw invalidField(`${field}.weeklySchedule`, 'weeklySchedule must have at least one day while the schedule is on')
   }

@@ -116,6 +116,9 @@ export const message = Type.Object(
     severity: literals(severities),
     contextKeys: Type.Array(Type.String(), { description: 'The contexts of its event, each `type:id`.' }),
     isTest: Type.Boolean({ description: 'Whether it was captured instead of sent, or created by a workflow test.' }),
+    captured: Type.Optional(
+      Type.Boolean({ description: 'True if it was captured instead of sent, whatever its status says.' }),
+    ),
   },
   { title: 'Message' },
 )

@@ -32,7 +32,13 @@ export const session = Type.Object(
     }),
     user: Type.Optional(
       Type.Object(
-        { _id: Type.String(), email: Type.String(), name: Type.String(), role: literals(userRoles) },
+        {
+          _id: Type.String(),
+          email: Type.String(),
+          name: Type.String(),
+          role: literals(userRoles),
+          hasPassword: Type.Boolean({ description: 'Or signs in by the identity provider alone.' }),
+        },
         { title: 'SessionUser', description: 'Left out where a key or a link opened the session.' },
       ),
     ),
@@ -163,11 +169,11 @@ export async function shownFirst(access: DashboardAccess, [first]: readonly Open
 }
 
 function shown({ environment, keyName, scopes, user, expiresAt, ...one }: BrowserSession) {
-  const who = user && { _id: user.id, email: user.email, name: user.name, role: user.role }
+  const { id: _id, ...rest } = user ?? {}
   return {
     environment: { _id: environment.id, name: environment.name },
     keyName,
-    ...(who === undefined ? {} : { user: who }),
+    ...(user === undefined ? {} : { user: { _id, ...rest } }),
     scopes,
     managesUsers: one.isOperator === true || user?.role === 'owner',
     expiresAt: expiresAt.toISOString(),

@@ -3,7 +3,8 @@ import type { TObject, TSchemaOptions } from 'typebox'
 import { Type } from 'typebox'
 import { channels as channelNames } from '../../../domain/delivery/integration.ts'
 import { frequencyTypes } from '../../../domain/preferences/preference.ts'
-import { outsideWays, timePattern } from '../../../domain/preferences/schedule.ts'
+import { outsideWays } from '../../../domain/preferences/schedule.ts'
+import { timePattern } from '../../../domain/time/time-of-day.ts'
 import { severities, weekDays } from '../../../domain/workflows/workflow.ts'
 import { freeObject, identifierText, literals, nullableBoolean, nullableString, timestamp } from '../../schemas.ts'
 
@@ -15,18 +16,26 @@ const orNull = <Schema extends TObject>(schema: Schema, options: TSchemaOptions 
   Type.Unsafe<Type.Static<Schema> | null>({ ...schema, type: ['object', 'null'], ...options })
 
 const time = (description: string) => Type.String({ pattern: timePattern, maxLength: 8, description })
-const day = Type.Object({
-  isEnabled: Type.Boolean(),
-  hours: Type.Optional(
-    Type.Array(
-      Type.Object({
-        start: time('Such as `09:00 AM`, or `09:00` in 24-hour time.'),
-        end: time('An end that is not after the start is on the next day; `11:59 PM` means the end of the day.'),
-      }),
-      { maxItems: rangesPerDayMax, description: 'Without any, the whole day is open.' },
+/** A misspelt day or hour would close, or open, all of it. */
+const closed = { additionalProperties: false } as const
+const day = Type.Object(
+  {
+    isEnabled: Type.Boolean(),
+    hours: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            start: time('Such as `09:00 AM` or `9am`, or `09:00` in 24-hour time.'),
+            end: time('An end that is not after the start is on the next day; `11:59 PM` means the end of the day.'),
+          },
+          closed,
+        ),
+        { maxItems: rangesPerDayMax, description: 'Without any, the whole day is open.' },
+      ),
     ),
-  ),
-})
+  },
+  closed,
+)
 const week = Type.Object(
   {
     monday: Type.Optional(day),
@@ -37,7 +46,7 @@ const week = Type.Object(
     saturday: Type.Optional(day),
     sunday: Type.Optional(day),
   },
-  { description: 'In the time zone of the subscriber. Omitted days are closed.' },
+  { ...closed, description: 'In the time zone of the subscriber. Omitted days are closed.' },
 )
 const outsideMeaning =
   'What happens to e-mail, SMS, push, chat and custom steps outside the hours: `skip` drops them, `hold` sends each when the hours begin, `bundle` combines those of one step into one message, with all events in `step.events`.'
@@ -56,12 +65,7 @@ const frequencyMembers = {
     description:
       '`instant`, `hourly` (an hour after the first event), `daily` or `weekly`: events in between are sent as one message.',
   }),
-  atTime: Type.Optional(
-    Type.String({
-      pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
-      description: 'Daily and weekly: `HH:mm`. Default: 09:00.',
-    }),
-  ),
+  atTime: Type.Optional(time('Daily and weekly: the time of day, such as `18:00` or `6pm`. Default: 09:00.')),
   weekDay: Type.Optional(literals(weekDays, { description: 'Weekly: the day. Default: Monday.' })),
 }
 export const frequency = Type.Object(frequencyMembers, { title: 'PreferenceFrequency' })

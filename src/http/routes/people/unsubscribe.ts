@@ -1,7 +1,8 @@
 // Unsubscribe links: /v1/unsubscribe/{token}. No key: the token is what opens it. Pages, so it is not among the API's routes.
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../../db/sql.ts'
 import type { Environment } from '../../../domain/environment.ts'
+import { isDevelopment } from '../../../domain/messages/inbox.ts'
 import type { SigningKeys } from '../../../domain/operate/signing-keys.ts'
 import type { Unsubscription } from '../../../domain/preferences/unsubscribe-token.ts'
 import { readUnsubscribeToken, unsubscribePath } from '../../../domain/preferences/unsubscribe-token.ts'
@@ -11,6 +12,7 @@ import { findChoices, saveChoices, unsubscribe } from '../../../manage/people/un
 import { createEnvironments } from '../../../run/cache/environments.ts'
 import { createSigningSecrets } from '../../../run/cache/signing-secrets.ts'
 import type { World } from '../../../world/world.ts'
+import { isLocalCall } from '../../access/local-call.ts'
 import { pageHeaders } from '../../pages/page.ts'
 import {
   deadLinkPage,
@@ -34,11 +36,22 @@ const formBytesMax = 16 * 1024
 const formTypes = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i
 const retryAfterSeconds = '60'
 
+/** From `/v1/unsubscribe/{token}`, wherever the service stands. */
+const demoInboxLink = '../../demo/inbox'
+
 type Link = { Params: { token: string } }
 
-export async function installUnsubscribe(app: FastifyInstance, db: Db, world: World): Promise<void> {
+export async function installUnsubscribe(
+  app: FastifyInstance,
+  db: Db,
+  world: World,
+  mayDemo: (isLocal: boolean) => boolean,
+): Promise<void> {
   const open = createOpen(db, world)
   const isWithin = createVisitLimit(world)
+  // Of Development alone, and for whom it opens: elsewhere the inbox is a part of the customer's own pages.
+  const inboxOf = ({ environment }: Opened, { raw }: FastifyRequest): string | undefined =>
+    isDevelopment(environment) && mayDemo(isLocalCall(raw)) ? demoInboxLink : undefined
   const answer = async (
     reply: FastifyReply,
     token: string,
@@ -49,7 +62,8 @@ export async function installUnsubscribe(app: FastifyInstance, db: Db, world: Wo
     if (opened === undefined) return show(reply, 404, deadLinkPage)
     if (!isWithin(token)) return show(reply.header('retry-after', retryAfterSeconds), 429, tooManyPage)
     const choices = await act(opened)
-    return choices === undefined ? show(reply, 404, deadLinkPage) : show(reply, 200, preferencePage(choices, done))
+    if (choices === undefined) return show(reply, 404, deadLinkPage)
+    return show(reply, 200, preferencePage(choices, done, inboxOf(opened, reply.request)))
   }
   await app.register(async (pages) => {
     pages.addContentTypeParser(formTypes, { parseAs: 'string' }, async (_request: unknown, body: string) => body)

@@ -167,7 +167,9 @@ export const stepTemplateInput = Type.Object(
 
 export const timedConfigOf = <MonthDay extends TSchema>(monthDay: MonthDay) =>
   Type.Object({
-    atTime: Type.Optional(Type.String({ maxLength: 16, description: '`HH:mm` or `HH:mm:ss`, in 24-hour time.' })),
+    atTime: Type.Optional(
+      Type.String({ maxLength: 16, description: '`HH:mm` or `HH:mm:ss` in 24-hour time, or `9am`, `9:30 PM`.' }),
+    ),
     weekDays: Type.Optional(Type.Array(literals(weekDays), { maxItems: 7 })),
     monthDays: Type.Optional(Type.Array(monthDay, { maxItems: 31 })),
     ordinal: Type.Optional(literals(ordinals)),

@@ -143,7 +143,7 @@ export const workflowExample = {
 }
 
 export const createWorkflowBody = Type.Object(
-  { name: workflowName, ...changeable, steps: Type.Optional(steps) },
+  { name: workflowName, ...changeable, identifier, steps: Type.Optional(steps) },
   { title: 'CreateWorkflow', examples: [workflowExample] },
 )
 export const replaceWorkflowBody = Type.Object(

@@ -1,0 +1,138 @@
+// The examples below deploy/, compose.yaml and the Dockerfile: they parse, pin what they run, and name what exists.
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { parse, parseAllDocuments } from 'yaml'
+import { settings } from '../../src/config.ts'
+import { documentedRoutes } from '../../src/http/registry.ts'
+import type { Json } from '../support/app.ts'
+import { projectRoot } from '../support/project-root.ts'
+import { readProjectFile } from '../tidy/rules/sources.ts'
+
+const variables = new Set(Object.values(settings).map(({ variable }) => variable))
+/** Not of the configuration: of Node, and of the image of PostgreSQL. */
+const others = new Set(['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD'])
+const paths = readdirSync(join(projectRoot, 'deploy'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(projectRoot.length + 1))
+const texts = new Map([...paths, 'compose.yaml', 'Dockerfile'].map((path) => [path, readProjectFile(path)]))
+const textOf = (path: string): string => texts.get(path) ?? ''
+
+/** A tag that says which version, or a digest. */
+const isPinned = (image: string): boolean => /(?::v?\d[\w.-]*|@sha256:[0-9a-f]{64})$/.test(image)
+
+function documents(path: string): Json[] {
+  return parseAllDocuments(textOf(path)).map((document) => {
+    assert.deepEqual(document.errors, [], path)
+    return document.toJS()
+  })
+}
+
+const manifests = documents('deploy/kubernetes/posthorn.yaml')
+const deployment = manifests.find(({ kind }) => kind === 'Deployment')
+const pod = deployment.spec.template.spec
+const container = pod.containers[0]
+
+test('every variable that an example sets is one of the configuration', () => {
+  const named = [...texts].flatMap(([path, text]) =>
+    [...text.matchAll(/\b(?:POSTHORN_|POSTGRES_|DATABASE_)[A-Z0-9_]+/g)].map(([name]) => [path, name] as const),
+  )
+  const assigned = [...textOf('deploy/systemd/posthorn.service').matchAll(/^Environment=(\w+)=/gm)]
+  const inPod = container.env.map(({ name }: { name: string }) => name)
+  const all = [
+    ...named,
+    ...assigned.map(([, name = '']) => ['systemd', name] as const),
+    ...inPod.map((name: string) => ['kubernetes', name] as const),
+  ]
+  assert.ok(all.length > 20)
+  assert.deepEqual(
+    all.filter(([, name]) => !variables.has(name) && !others.has(name)),
+    [],
+  )
+})
+
+test('images are pinned to a version', () => {
+  const { services } = parse(textOf('compose.yaml'))
+  const images = [
+    container.image,
+    services.postgres.image,
+    ...[...textOf('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
+  ]
+  assert.deepEqual(
+    images.filter((image) => !isPinned(image)),
+    [],
+  )
+  assert.deepEqual(['postgres', 'postgres:latest', 'postgres:18'].map(isPinned), [false, false, true])
+})
+
+test('probes, health checks and proxies use routes that exist', () => {
+  const known = new Set(['/health', '/ready', '/metrics', '/socket.io/', '/v1/inbox/ws', '/v1/inbox/stream'])
+  for (const { path } of documentedRoutes) known.add(path)
+  const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe]
+  const used = [
+    ...probes.map(({ httpGet }) => httpGet.path),
+    ...[...textOf('deploy/caddy/Caddyfile').matchAll(/(?:health_uri|respond) (\S+)/g)].map(([, path = '']) => path),
+    ...[...textOf('Dockerfile').matchAll(/3000}(\/\w+)`/g)].map(([, path = '']) => path),
+    ...(/location ~ \^\/\(\?:(\S+)\) \{/.exec(textOf('deploy/nginx/posthorn.conf'))?.[1] ?? 'none')
+      .split('|')
+      .map((path) => `/${path.replaceAll('\\', '')}`),
+  ]
+  assert.equal(used.length, 10)
+  assert.deepEqual(
+    used.filter((path) => !known.has(path)),
+    [],
+  )
+  assert.ok(probes.every(({ httpGet }) => container.ports.some(({ name }: Json) => name === httpGet.port)))
+})
+
+test('the pods and the services of compose have limits, a read-only root and no rights', () => {
+  assert.equal(pod.securityContext.runAsNonRoot, true)
+  assert.ok(pod.securityContext.runAsUser > 0)
+  assert.deepEqual(container.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  })
+  assert.ok(container.resources.limits.memory && container.resources.requests.cpu)
+  assert.deepEqual(
+    container.volumeMounts.map(({ name }: Json) => name).sort(),
+    pod.volumes.map(({ name }: Json) => name).sort(),
+  )
+  const { services } = parse(textOf('compose.yaml'))
+  assert.equal(services.posthorn.read_only, true)
+  for (const service of [services.posthorn, services.postgres]) {
+    assert.ok(service.mem_limit && service.cap_drop.includes('ALL') && service.stop_grace_period)
+  }
+  assert.ok(services.postgres.healthcheck)
+  assert.match(textOf('Dockerfile'), /^USER 1000:1000$/m)
+  assert.match(textOf('Dockerfile'), /^HEALTHCHECK /m)
+})
+
+test('the parts of the manifests find each other', () => {
+  const { labels } = deployment.spec.template.metadata
+  const service = manifests.find(({ kind }) => kind === 'Service')
+  const budget = manifests.find(({ kind }) => kind === 'PodDisruptionBudget')
+  for (const selector of [
+    deployment.spec.selector.matchLabels,
+    service.spec.selector,
+    budget.spec.selector.matchLabels,
+  ])
+    assert.deepEqual(selector, labels)
+  assert.equal(service.spec.ports[0].targetPort, container.ports[0].name)
+  // Fewer than there are, or no node could ever be drained.
+  assert.ok(budget.spec.minAvailable < deployment.spec.replicas)
+  assert.equal(container.image.split(':').at(-1), JSON.parse(readProjectFile('package.json')).version)
+})
+
+test('the unit runs a file of the package, as a user of its own, and waits for the service to drain', () => {
+  const unit = textOf('deploy/systemd/posthorn.service')
+  const settingOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? ''
+  const script = /node_modules\/posthorn\/(\S+) start$/.exec(settingOf('ExecStart'))?.[1] ?? ''
+  assert.ok(JSON.parse(readProjectFile('package.json')).files.includes(script), script)
+  assert.ok(JSON.parse(readProjectFile('package.json')).scripts.start.includes(settingOf('ExecStart').split(' ')[1]))
+  assert.equal(settingOf('User'), 'posthorn')
+  assert.equal(settingOf('ProtectSystem'), 'strict')
+  assert.ok(Number(settingOf('TimeoutStopSec')) > 30)
+  for (const line of unit.split('\n')) assert.match(line, /^(?:#.*|\[\w+\]|[A-Z]\w+=.*|)$/, line)
+})
