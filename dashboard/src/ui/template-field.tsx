@@ -3,7 +3,9 @@ import type { ReactNode } from 'react'
 import { lazy, Suspense } from 'react'
 import { TextArea } from './controls.tsx'
 
-const TemplateEditor = lazy(() => import('./template-editor.tsx'))
+// Asked for with the page that has such fields, so that it is there when the first is shown.
+const loaded = import('./template-editor.tsx')
+const TemplateEditor = lazy(() => loaded)
 
 export interface TemplateFieldProps {
   readonly label: string

@@ -1,7 +1,7 @@
 // Tenants and contexts: created, filled, and deleted by typing their name.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { heading, scene, shared, shown, skip } from '../story.ts'
+import { heading, scene, shared, shown, skip, titled } from '../story.ts'
 
 const hostile = '<img src=x onerror="document.title=4"> العربية 👩‍🚀'
 
@@ -30,7 +30,7 @@ test('a tenant is created, given data and an exception, and deleted', { skip }, 
   await page.getByLabel('Type story-tenant to confirm').fill('story-tenant')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await heading(page, 'Tenants')
-  assert.match(await page.title(), /^Tenants/)
+  await titled(page, /^Tenants/)
 })
 
 test('a context is created, found, given data and deleted', { skip }, async () => {

@@ -95,8 +95,8 @@ const patterns = {
   button:
     /^<p style="margin:8px 0 24px;text-align:(left|center|right)"><a href="([^"]*)" style="[^"]*">(.*)<\/a><\/p>$/,
   text: /^<p style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/p>$/,
-  loop: /^\{% for (\S+) in (.+) %\}$/,
-  condition: /^\{% if (.+) %\}$/,
+  loop: /^\{% for (\S*) in (.*) %\}$/,
+  condition: /^\{% if (.*) %\}$/,
 }
 
 /** The blocks that this HTML was made of; undefined when it was written otherwise. */
