@@ -20,8 +20,8 @@ export const heading = (at: Json, name: string | RegExp): Promise<void> =>
 /** Pages change a little after what they were asked for: each of these waits for it. */
 export const shown = (at: Json, text: string | RegExp): Promise<void> => at.getByText(text).first().waitFor()
 export const gone = (what: Json): Promise<void> => what.first().waitFor({ state: 'detached' })
-export const titled = (at: Json, title: string | RegExp): Promise<void> =>
-  at.locator('title').filter({ hasText: title }).waitFor({ state: 'attached' })
+export const titled = (at: Json, start: string): Promise<void> =>
+  at.locator(`xpath=//title[starts-with(., '${start}')]`).waitFor({ state: 'attached' })
 export const disabled = (at: Json, name: string): Promise<void> =>
   at.getByRole('button', { name, disabled: true }).waitFor()
 /** The editor of templates is loaded after its page, and replaces a plain field. */

@@ -9,7 +9,7 @@ import { Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
-import type { TemplateFieldProps } from './template-field.tsx'
+import type { TemplateFieldProps } from './template-props.ts'
 import { filters, standardVariables } from './template-words.ts'
 
 const lineHeightPx = 20

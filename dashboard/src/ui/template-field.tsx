@@ -1,24 +1,11 @@
 // A template: Liquid with highlighting and completion once its editor is loaded, a plain field until then.
-import type { ReactNode } from 'react'
 import { lazy, Suspense } from 'react'
 import { TextArea } from './controls.tsx'
+import type { TemplateFieldProps } from './template-props.ts'
 
 // Asked for with the page that has such fields, so that it is there when the first is shown.
 const loaded = import('./template-editor.tsx')
 const TemplateEditor = lazy(() => loaded)
-
-export interface TemplateFieldProps {
-  readonly label: string
-  readonly value: string
-  readonly onText: (text: string) => void
-  readonly hint?: ReactNode
-  readonly error?: string | undefined
-  /** One line for subjects and titles. */
-  readonly rows?: number
-  readonly variables?: readonly string[]
-  /** Said to those who hear the page, and not shown. */
-  readonly isLabelHidden?: boolean
-}
 
 export function TemplateField(props: TemplateFieldProps) {
   const { label, hint, error, isLabelHidden = false } = props

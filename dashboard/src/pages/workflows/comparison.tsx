@@ -1,6 +1,6 @@
 // One comparison of a condition: what it asks about decides which fields it has.
 import { IconButton } from '../../ui/controls.tsx'
-import type { EarlierStep, Part } from './conditions.tsx'
+import type { EarlierStep, Part } from './condition-parts.ts'
 
 type Options = readonly (readonly [value: string, shown: string])[]
 

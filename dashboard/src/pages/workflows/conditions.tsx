@@ -1,29 +1,14 @@
 // When a step applies: groups of comparisons, of which all or any must hold.
 import { Button, IconButton } from '../../ui/controls.tsx'
 import { Comparison } from './comparison.tsx'
+import type { EarlierStep, Part } from './condition-parts.ts'
 import type { Json } from './draft.ts'
 
-export interface Part {
-  readonly on: string
-  readonly field?: string
-  readonly operator?: string
-  readonly value?: string | number | boolean
-  readonly webhookUrl?: string
-  readonly timeOperator?: string
-  readonly step?: string
-  readonly stepType?: string
-}
 interface Group {
   readonly isNegated?: boolean
   readonly type: string
   readonly value: 'AND' | 'OR'
   readonly children: readonly Part[]
-}
-
-/** An earlier step that a condition can ask about. */
-export interface EarlierStep {
-  readonly id: string
-  readonly name: string
 }
 
 const newPart: Part = { on: 'payload', field: '', operator: 'EQUAL', value: '' }

@@ -2,7 +2,7 @@
 import { SelectField, TextField, Toggle } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { JsonField } from '../../ui/json-field.tsx'
-import type { EarlierStep } from './conditions.tsx'
+import type { EarlierStep } from './condition-parts.ts'
 import { Conditions } from './conditions.tsx'
 import type { Json } from './draft.ts'
 import { EmailForm } from './email-form.tsx'

@@ -1,6 +1,6 @@
 // Variants of a step: other words for those whom a condition fits. The first that fits is used.
 import { Button, IconButton, TextField, Toggle } from '../../ui/controls.tsx'
-import type { EarlierStep } from './conditions.tsx'
+import type { EarlierStep } from './condition-parts.ts'
 import { Conditions } from './conditions.tsx'
 import type { DraftStep, Json } from './draft.ts'
 import { EmailForm } from './email-form.tsx'
