@@ -19,7 +19,9 @@ test('versions are compared, and an old one is restored', { skip }, async () => 
     steps: [mail('Invoice', '<p>First words</p>')],
   })
   workflowId = made._id
-  await scene.call('PATCH', `/v1/workflows/${workflowId}`, { steps: [mail(`Invoice ${hostile}`, '<p>Second words</p>')] })
+  await scene.call('PATCH', `/v1/workflows/${workflowId}`, {
+    steps: [mail(`Invoice ${hostile}`, '<p>Second words</p>')],
+  })
   await page.goto(`development/workflows/${workflowId}`)
   await page.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Versions' }).click()

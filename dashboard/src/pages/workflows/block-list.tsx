@@ -136,7 +136,11 @@ function BlockForm({ block, onChange }: { block: Block; onChange: (block: Block)
         <div className="flex flex-col gap-2 p-2">
           <div className="flex flex-wrap items-center gap-2 text-ink-2">
             For each
-            <Word label="Name of one" value={block.item} onText={(item) => onChange({ ...block, item: item.replaceAll(/\s/g, '') })} />
+            <Word
+              label="Name of one"
+              value={block.item}
+              onText={(item) => onChange({ ...block, item: item.replaceAll(/\s/g, '') })}
+            />
             in
             <Word label="List" value={block.list} onText={(list) => onChange({ ...block, list })} />
           </div>
