@@ -34,7 +34,7 @@ export interface BodiesOutcome {
   readonly healthSlowestMs: number
   readonly residentBeforeMegabytes: number
   readonly residentPeakMegabytes: number
-  readonly dearestTurnMs: number
+  readonly longestTurnMs: number
 }
 
 const lookEveryMs = 20
@@ -65,7 +65,7 @@ export async function sendBodies(service: FuzzedService, key: string): Promise<B
     healthSlowestMs: Math.round(health.at(-1) ?? 0),
     residentBeforeMegabytes: Math.round(residentBefore),
     residentPeakMegabytes: Math.round(peak),
-    dearestTurnMs: Math.max(
+    longestTurnMs: Math.max(
       0,
       ...service
         .turns()

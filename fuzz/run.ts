@@ -9,7 +9,7 @@ import type { FuzzRequest, Source } from './requests.ts'
 import { isLeftOut, requestOf } from './requests.ts'
 import type { FuzzedService } from './service.ts'
 import { caller, makeKeys, openSession, setUp } from './setup.ts'
-import type { DearTurn } from './turns.ts'
+import type { LongTurn } from './turns.ts'
 import { createTurnWatch } from './turns.ts'
 
 export interface Finding {
@@ -25,7 +25,7 @@ export interface Outcome {
   readonly statuses: ReadonlyMap<number, number>
   readonly slowestMs: number
   readonly findings: readonly Finding[]
-  readonly turns: readonly DearTurn[]
+  readonly turns: readonly LongTurn[]
   /** Operations that no request got a good answer of. */
   readonly unreached: readonly string[]
   /** Connections that were closed before an answer came: what was under way on them was sent again, each alone. */

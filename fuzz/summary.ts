@@ -17,9 +17,9 @@ export interface Summary {
   readonly turnMsMax: number
   /** Turns over it, of however many requests. */
   readonly turnsOver: number
-  readonly dearestTurnMs: number
+  readonly longestTurnMs: number
   /** The most that one of the requests under way in them took when it was sent alone. */
-  readonly dearestAloneMs: number
+  readonly longestAloneMs: number
   readonly residentMegabytes: number
   readonly findings: number
   readonly bodies?: BodiesOutcome

@@ -17,7 +17,7 @@ export interface Sent {
   answeredAt: number
 }
 
-export interface DearTurn extends Turn {
+export interface LongTurn extends Turn {
   readonly suspects: number
   /** The most that one of them took alone. */
   readonly aloneMs: number
@@ -32,7 +32,7 @@ export interface TurnWatch {
   forget(): void
   tryAlone(suspects: readonly Suspicion[], send: (request: FuzzRequest) => Promise<unknown>): Promise<void>
   confirmed(): readonly { request: FuzzRequest; aloneMs: number }[]
-  turns(): readonly DearTurn[]
+  turns(): readonly LongTurn[]
 }
 
 interface Suspicion {
@@ -46,7 +46,7 @@ export function createTurnWatch(service: FuzzedService): TurnWatch {
   let recent: Sent[] = []
   let seen = 0
   let began = 0
-  const dear: DearTurn[] = []
+  const long: LongTurn[] = []
   const confirmed = new Map<number, { request: FuzzRequest; aloneMs: number }>()
 
   const worstSince = (before: number): number =>
@@ -79,7 +79,7 @@ export function createTurnWatch(service: FuzzedService): TurnWatch {
       sent.answeredAt = Date.now()
     },
     summary: () =>
-      `dearest turn ${worstSince(began)} ms, ${dear.length} over ${turnMsMax} ms, ${confirmed.size} of them by one request`,
+      `longest turn ${worstSince(began)} ms, ${long.length} over ${turnMsMax} ms, ${confirmed.size} of them by one request`,
     suspects: () => {
       const turns = service.turns()
       const found = turns.slice(seen).filter(({ cpuMs }) => cpuMs > turnMsMax)
@@ -102,12 +102,12 @@ export function createTurnWatch(service: FuzzedService): TurnWatch {
           most = Math.max(most, least)
           if (least > turnMsMax) confirmed.set(request.index, { request, aloneMs: least })
         }
-        dear.push({ ...turn, suspects: requests.length, aloneMs: most })
+        long.push({ ...turn, suspects: requests.length, aloneMs: most })
       }
       seen = service.turns().length
     },
     confirmed: () => [...confirmed.values()],
-    turns: () => dear,
+    turns: () => long,
   }
 }
 

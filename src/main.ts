@@ -8,6 +8,7 @@ import { startSeveral } from './main/several.ts'
 import type { Store } from './main/store.ts'
 import { createSignInLink } from './manage/operate/dashboard-sessions.ts'
 import { listEnvironments } from './store/operate/installation.ts'
+import { listHeldEnvironments } from './store/operate/sending-holds.ts'
 import type { Log } from './world/log.ts'
 
 export interface Running {
@@ -15,19 +16,23 @@ export interface Running {
   readonly newKey: string | undefined
   /** A sign-in URL of the dashboard; undefined without a dashboard, or if the service listens on the network. */
   readonly signIn: string | undefined
+  /** The names of the environments in which nothing is sent since a restore. */
+  readonly held: readonly string[]
   stop(): Promise<void>
 }
 
 export async function start(config: Config, log: Log, signal?: AbortSignal): Promise<Running> {
   const prepared = await prepare(config, log, signal)
   const { store, newKey } = prepared
-  const link = await signInLink(config, store).catch(async (error: unknown) => {
+  const before = async () => ({ link: await signInLink(config, store), held: await listHeldEnvironments(store.db) })
+  const { link, held } = await before().catch(async (error: unknown) => {
     await store.close()
     throw error
   })
   const running = config.processes > 1 ? await startSeveral(config, store) : await serve(config, store)
   const at = config.baseUrl === undefined ? running.url : ownAddress(config, config.port)
-  return { ...running, newKey, signIn: link === undefined ? undefined : `${at}${signInPath}#${link}` }
+  const names = held.map(({ name }) => name)
+  return { ...running, newKey, held: names, signIn: link === undefined ? undefined : `${at}${signInPath}#${link}` }
 }
 
 /** Created before the child processes take over the database. */

@@ -1,14 +1,12 @@
 // Cancels an event: from here on nothing of it is started. Messages that are already with a provider are not recalled.
 import type { Db } from '../db/sql.ts'
-import { fanOutLane } from '../domain/delivery/event.ts'
-import { notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { NotificationStep } from '../domain/workflows/workflow.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CancelState } from '../record/cancel/cancel-page.ts'
 import { cancelPage, cancelStart } from '../record/cancel/cancel-page.ts'
+import { cancelTaskId, cancelTaskOf } from '../record/cancel/cancel-task.ts'
 import { callOffEvent, findEventIds } from '../store/events/events.ts'
-import type { NewTask } from '../store/jobs/tasks.ts'
 import { deleteTasks, insertTasks } from '../store/jobs/tasks.ts'
 import { findVersions } from '../store/workflows/workflows.ts'
 import type { World } from '../world/world.ts'
@@ -42,7 +40,7 @@ export async function cancelEvent(
     const steps = version?.definition.steps ?? []
     const { count, next } = await cancelAtOnce(db, world, environment, queue, { ...event, steps })
     if (next !== undefined) {
-      await db.transaction((tx) => insertTasks(tx, environment, [taskOf(event, next, world.now())], world.now()))
+      await db.transaction((tx) => insertTasks(tx, environment, [cancelTaskOf(event, next, world.now())], world.now()))
       queue.poke()
     }
     return count > 0 || event.wasExpanding
@@ -69,7 +67,7 @@ async function markCanceled(
     if (row === undefined) return undefined
     const wasExpanding = (await deleteTasks(tx, environment, [eventId])) > 0
     const event = { eventId, versionId: row.version_id, wasExpanding }
-    await insertTasks(tx, environment, [taskOf(event, cancelStart, new Date(now.getTime() + taskWaitMs))], now)
+    await insertTasks(tx, environment, [cancelTaskOf(event, cancelStart, new Date(now.getTime() + taskWaitMs))], now)
     return event
   })
 }
@@ -97,14 +95,3 @@ async function cancelAtOnce(
   }
   return { count, next }
 }
-
-const taskOf = ({ eventId, versionId }: CanceledEvent, state: CancelState, dueAt: Date): NewTask => ({
-  id: cancelTaskId(eventId),
-  kind: 'cancel',
-  lane: fanOutLane,
-  dueAt,
-  state: { ...state, eventId, versionId },
-})
-
-/** Apart from the event's own id, which is that of its expansion. */
-const cancelTaskId = (eventId: string): string => notificationIdOf(eventId, 'cancel')

@@ -22,7 +22,7 @@ import { cancelEvent } from './accept-cancel.ts'
 import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
 import { createCheckedVersions, judgeEvents } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
-import { areLarge, isPlain, jobsAtOnce, peopleOf, writeEvents } from './write-events.ts'
+import { areLarge, isPlain, jobsAtOnce, peopleOf, withLargeExpanded, writeEvents } from './write-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
 
 export interface Triggers {
@@ -80,7 +80,7 @@ export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?
     bulk: async (environment, call) => {
       const answered = queue.callerWaits?.()
       try {
-        return await bulks.add(environment, call)
+        return await bulks.add(environment, { ...call, events: withLargeExpanded(call.events) })
       } finally {
         answered?.()
       }
@@ -219,7 +219,7 @@ async function judgeCalls(
   const requests = fastFlatMap(events, (event) => ('request' in event ? [event.request] : []))
   const isKeyed = calls.some((call) => call.idempotency !== undefined)
   const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
-  const named = mayBePlain ? fastFlatMap(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const named = mayBePlain ? fastFlatMap(requests, peopleOf) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
   const [judged, people] = await db.together((on) =>
     Promise.all([
@@ -297,7 +297,7 @@ async function withCapacity<Result>(
   accept: (acceptance: Acceptance) => Promise<{ written: WrittenEvents; result: Result }>,
 ): Promise<Result> {
   const count = jobsAtOnce(events)
-  const reservation = count === 0 ? undefined : queue.reserve(count)
+  const reservation = count === 0 ? undefined : queue.reserve(count, environment.id)
   let preLeased: readonly Job[] = []
   try {
     const { written, result } = await accept({ environment, world, queue, reservation, now: world.now() })

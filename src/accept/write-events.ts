@@ -16,6 +16,8 @@ import {
   fanOutLane,
   recipientAsGiven,
   recipientsAtOnceMax,
+  recipientsInLargeCallMax,
+  recipientsPerCallMax,
 } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -41,7 +43,7 @@ import { insertContexts } from '../store/people/contexts.ts'
 import { updateTenants } from '../store/people/tenants.ts'
 import { findTopics } from '../store/people/topics.ts'
 import type { World } from '../world/world.ts'
-import type { Runnable } from './judge-events.ts'
+import type { GivenEvent, Runnable } from './judge-events.ts'
 
 /** An event with the ids it was given. */
 export interface Numbered extends Runnable {
@@ -60,23 +62,39 @@ export interface WrittenEvents {
 
 /** How many notifications become jobs at once, so that room for them can be kept. */
 export function jobsAtOnce(events: readonly Runnable[]): number {
-  return events.reduce((sum, { request }) => sum + (isExpanded(request.recipients) ? 0 : request.recipients.length), 0)
+  return events.reduce((sum, { request }) => sum + (isExpanded(request) ? 0 : request.recipients.length), 0)
 }
 
-const isExpanded = (recipients: readonly Recipient[]): boolean => recipients.length > recipientsAtOnceMax
+/** Whether the worker finds its recipients, in pages. */
+const isExpanded = ({ recipients, isExpandedLater }: EventRequest): boolean =>
+  recipients.length > recipientsAtOnceMax || isExpandedLater === true
+
+/** Of a call with too many recipients together those that have most of them are left to the worker. */
+export function withLargeExpanded(events: readonly GivenEvent[]): readonly GivenEvent[] {
+  let recipients = 0
+  for (const event of events)
+    if ('request' in event && !isExpanded(event.request)) recipients += event.request.recipients.length
+  if (recipients <= recipientsPerCallMax) return events
+  return events.map((event) =>
+    'request' in event && event.request.recipients.length > recipientsInLargeCallMax
+      ? { ...event, request: { ...event.request, isExpandedLater: true } }
+      : event,
+  )
+}
 
 /** Whether it needs nothing written but itself, its transaction and the people it names. */
 export function isPlain(request: EventRequest): boolean {
-  const { recipients, topics, actor, tenant, context, isBroadcast, attachments } = request
+  const { topics, tenant, context, isBroadcast, attachments } = request
   const changesTenant = tenant !== undefined && (tenant.name !== undefined || tenant.data !== undefined)
   const isLarge = isBroadcast || attachments.length > 0
   const hasMore = isLarge || topics.length > 0 || context.length > 0 || changesTenant
-  return !hasMore && !isExpanded(recipients) && peopleOf(recipients, actor).every((one) => one.channels.length === 0)
+  return !hasMore && !isExpanded(request) && peopleOf(request).every((one) => one.channels.length === 0)
 }
 
 /** All subscribers to be found or created before the event is written. */
-export function peopleOf(recipients: readonly Recipient[], actor: Recipient | undefined): Recipient[] {
-  return [...(isExpanded(recipients) ? [] : recipients), ...(actor === undefined ? [] : [actor])]
+export function peopleOf(request: EventRequest): Recipient[] {
+  const { recipients, actor } = request
+  return [...(isExpanded(request) ? [] : recipients), ...(actor === undefined ? [] : [actor])]
 }
 
 export interface Acceptance {
@@ -98,7 +116,7 @@ export async function writeEvents(
   const events = await firstOfTheirTransaction(tx, environment, given)
   const outrun = events.length === given.length ? {} : { outrun: idsWithout(given, events) }
   if (events.length === 0) return { preLeased: [], leftWork: false, ...outrun }
-  const people = fastFlatMap(events, ({ request }) => peopleOf(request.recipients, request.actor))
+  const people = fastFlatMap(events, ({ request }) => peopleOf(request))
   const resolved = await resolveRecipients(tx, world, environment, people)
   await insertContexts(tx, environment, distinctContexts(events), now)
   await updateTenants(tx, environment, tenantChanges(events), now)
@@ -266,7 +284,7 @@ function tenantChanges(events: readonly Numbered[]): TenantMention[] {
 export function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly Topic[], now: Date): NewEvent {
   const { request, version } = event
   const known = request.topics.length === 0 ? [] : topicsOf(request.topics, topics)
-  const expands = isExpanded(request.recipients)
+  const expands = isExpanded(request)
   const named = expands ? [] : request.recipients
   const isFannedOut = known.length > 0 || expands || request.isBroadcast
   return {
@@ -315,7 +333,7 @@ const attachmentsOf = ({ id, request }: Numbered): NewAttachment[] =>
 
 export function notifiedOf(event: Numbered, resolved: ResolvedRecipients): Notified[] {
   const { request, version, firstStep } = event
-  if (isExpanded(request.recipients)) return []
+  if (isExpanded(request)) return []
   return request.recipients.map((recipient) => ({
     eventId: event.id,
     versionId: version.id,

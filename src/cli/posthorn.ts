@@ -8,10 +8,13 @@ import { UsageError } from './command.ts'
 import { completionFor } from './completion.ts'
 import { doctorCommand } from './doctor.ts'
 import { environmentsCommand } from './environments.ts'
+import { backupCommand, restoreCommand } from './local/backup.ts'
 import { dashboardCommand } from './local/dashboard.ts'
 import { keysCommand } from './local/keys.ts'
 import { migrateCommand } from './local/migrate.ts'
+import { moveCommand } from './local/move.ts'
 import { organizationsCommand } from './local/organizations.ts'
+import { releaseCommand } from './local/release.ts'
 import { resealCommand } from './local/reseal.ts'
 import { retentionCommand } from './local/retention.ts'
 import { startCommand } from './local/start.ts'
@@ -46,6 +49,10 @@ const commands: readonly Command[] = [
   promoteCommand,
   resealCommand,
   retentionCommand,
+  backupCommand,
+  restoreCommand,
+  releaseCommand,
+  moveCommand,
   doctorCommand,
   tailCommand,
   whyCommand,

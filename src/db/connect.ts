@@ -9,6 +9,7 @@ import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { knownColumnsAnswer } from './known-columns.ts'
+import { createSharedReads } from './shared-reads.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 import { timestampOfRow } from './timestamp-text.ts'
@@ -90,9 +91,13 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
   // It is sent with the first statement. A server that rejects it works without.
   if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
+  const shared = createSharedReads(pool, isSilent)
   const alone = hasPooler
     ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
-    : (statement: Statement) => answerOf(pool, queryOf(statement, way))
+    : (statement: Statement) =>
+        statement.isShortRead === true
+          ? shared((client) => answerOf(client, queryOf(statement, way)))
+          : answerOf(pool, queryOf(statement, way))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
     ...runnerOf((statement) => retrying(() => alone(statement))),

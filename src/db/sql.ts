@@ -10,6 +10,8 @@ export interface Statement {
    * the value.
    */
   readonly name?: string
+  /** It may share a connection with others like it. */
+  readonly isShortRead?: true
 }
 
 /** What can be between `${` and `}`: another statement is spliced in, everything else becomes a parameter. */
@@ -143,6 +145,12 @@ export function prepared(name: string, statement: Statement): Statement {
   preparedTexts.set(name, [...known, made])
   return sendable(made, values)
 }
+
+/** The same for a statement that only reads, and no more than a page: asked for by itself, it shares a connection. */
+export const shortRead = (name: string, statement: Statement): Statement => ({
+  ...prepared(name, statement),
+  isShortRead: true,
+})
 
 const sendable = ({ name, text }: PreparedText, values: readonly unknown[]): Statement => ({ text, values, name })
 

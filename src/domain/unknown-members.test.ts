@@ -75,6 +75,23 @@ test('a body full of unknown members costs no more than the first of them', () =
   assert.equal(long?.path.length, 200)
 })
 
+test('the names of a value are listed once, however many ways there are to read it', () => {
+  let listed = 0
+  const counting = (members: object): object =>
+    new Proxy(members, {
+      ownKeys: (target) => {
+        listed += 1
+        return Reflect.ownKeys(target)
+      },
+    })
+  assert.equal(found(counting({ nmae: 1, what: 2 })).length, 2)
+  assert.equal(listed, 1)
+  assert.equal(found({ to: counting({ a: 1, b: 2 }) }).length, 2)
+  assert.equal(listed, 2)
+  assert.equal(found({ to: [counting({ subscriberId: 'a' }), counting({ topicKey: 'a' })] }).length, 0)
+  assert.equal(listed, 4)
+})
+
 test('names that any object has are not known, unless the schema has them', () => {
   assert.deepEqual(found(JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3}')), [
     '__proto__ -',

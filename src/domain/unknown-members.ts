@@ -37,10 +37,7 @@ export function unknownMembersOf(schema: () => object, passes: Passes = () => fa
   let level: Level | undefined | 'unread' = 'unread'
   return (value) => {
     if (level === 'unread') level = levelOf(schema() as Schema, passes)
-    if (level === undefined || level.knowsAll(value)) return none
-    const found: UnknownMember[] = []
-    level.gather(value, '', found)
-    return found
+    return level?.unknownIn(value) ?? none
   }
 }
 
@@ -48,12 +45,16 @@ export function unknownMembersOf(schema: () => object, passes: Passes = () => fa
 export const unknownMembers = (schema: object, value: unknown): readonly UnknownMember[] =>
   unknownMembersOf(() => schema)(value)
 
-/** One level of a schema. Where anything goes there is none. */
+/**
+ * One level of a schema. Where anything goes there is none. `names` are those of the value, if they are listed already:
+ * of an object with tens of thousands that alone takes many milliseconds.
+ */
 interface Level {
   /** Whether it is for values of that kind at all: others are for the validator. */
   readonly kind: 'object' | 'array' | 'any'
-  knowsAll(value: unknown): boolean
-  gather(value: unknown, path: string, found: UnknownMember[]): void
+  knowsAll(value: unknown, names?: readonly string[]): boolean
+  /** The first of them, with paths from here; undefined if all are known. */
+  unknownIn(value: unknown, names?: readonly string[]): UnknownMember[] | undefined
 }
 
 function levelOf(schema: Schema, passes: Passes): Level | undefined {
@@ -68,44 +69,47 @@ type Members = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** What is known of a member: nothing about what is in it, if it has no level. */
+interface Known {
+  readonly level: Level | undefined
+}
+
+const anything: Known = { level: undefined }
+
 function objectLevel(schema: Schema, passes: Passes): Level {
   const { properties = {}, additionalProperties: further } = schema
-  const members = new Map(Object.entries(properties).map(([name, member]) => [name, levelOf(member, passes)]))
+  const known = (member: Schema): Known => ({ level: levelOf(member, passes) })
+  const members = new Map(Object.entries(properties).map(([name, member]) => [name, known(member)]))
   const patterns = Object.entries(schema.patternProperties ?? {}).map(
-    ([pattern, member]) => [new RegExp(pattern, 'u'), levelOf(member, passes)] as const,
+    ([pattern, member]) => [new RegExp(pattern, 'u'), known(member)] as const,
   )
-  const isOpen = further === true
-  const others = typeof further === 'object' ? { level: levelOf(further, passes) } : undefined
-  /** Undefined for a name that is not known. */
-  const otherMember = (name: string): { level: Level | undefined } | undefined => {
+  const others = typeof further === 'object' ? known(further) : undefined
+  const otherMember = (name: string): Known | undefined => {
     const matched = patterns.find(([pattern]) => pattern.test(name))
-    if (matched !== undefined) return { level: matched[1] }
-    return others ?? (isOpen || passes(name) ? { level: undefined } : undefined)
+    if (matched !== undefined) return matched[1]
+    return others ?? (further === true || passes(name) ? anything : undefined)
   }
   const nearestTo = nearestAmong([...members.keys()])
   return {
     kind: 'object',
-    knowsAll: (value) => {
+    knowsAll: (value, names) => {
       if (!isObject(value)) return true
-      for (const name in value) {
-        const level = members.get(name)
-        if (level !== undefined) {
-          if (!level.knowsAll(value[name])) return false
-        } else if (!members.has(name)) {
-          const other = otherMember(name)
-          if (other === undefined || other.level?.knowsAll(value[name]) === false) return false
-        }
+      for (const name of names ?? Object.keys(value)) {
+        const member = members.get(name) ?? otherMember(name)
+        if (member === undefined || member.level?.knowsAll(value[name]) === false) return false
       }
       return true
     },
-    gather: (value, path, found) => {
-      if (!isObject(value)) return
-      for (const name of Object.keys(value)) {
-        if (found.length >= unknownMembersMax) return
-        const known = members.has(name) ? { level: members.get(name) } : otherMember(name)
-        if (known === undefined) found.push(unknownMember(joined(path, name), nearestTo(name)))
-        else known.level?.gather(value[name], joined(path, name), found)
+    unknownIn: (value, names) => {
+      if (!isObject(value)) return undefined
+      let found: UnknownMember[] | undefined
+      for (const name of names ?? Object.keys(value)) {
+        const member = members.get(name) ?? otherMember(name)
+        if (member === undefined) found = withMore(found, [unknownMember(name, nearestTo(name))])
+        else if (member.level !== undefined) found = withMore(found, member.level.unknownIn(value[name]), name)
+        if (found !== undefined && found.length >= unknownMembersMax) break
       }
+      return found
     },
   }
 }
@@ -127,7 +131,20 @@ function unknownMember(path: string, nearest: string | undefined): UnknownMember
   return { path: path.slice(0, pathLengthMax), ...(nearest === undefined ? {} : { nearest }) }
 }
 
-const joined = (path: string, name: string | number): string => (path === '' ? String(name) : `${path}.${name}`)
+/** Those inside of a member are named by the way to it. */
+function withMore(
+  found: UnknownMember[] | undefined,
+  more: readonly UnknownMember[] | undefined,
+  inside?: string | number,
+): UnknownMember[] | undefined {
+  if (more === undefined) return found
+  const place = inside === undefined ? '' : `${String(inside).slice(0, pathLengthMax)}.`
+  const all = found ?? []
+  for (const { path, nearest } of more.slice(0, unknownMembersMax - all.length)) {
+    all.push(unknownMember(place + path, nearest))
+  }
+  return all
+}
 
 function arrayLevel(items: Schema, passes: Passes): Level | undefined {
   const level = levelOf(items, passes)
@@ -139,11 +156,13 @@ function arrayLevel(items: Schema, passes: Passes): Level | undefined {
       for (let at = 0; at < value.length; at += 1) if (!level.knowsAll(value[at])) return false
       return true
     },
-    gather: (value, path, found) => {
-      if (!Array.isArray(value)) return
-      for (let at = 0; at < value.length && found.length < unknownMembersMax; at += 1) {
-        level.gather(value[at], joined(path, at), found)
+    unknownIn: (value) => {
+      if (!Array.isArray(value)) return undefined
+      let found: UnknownMember[] | undefined
+      for (let at = 0; at < value.length && (found?.length ?? 0) < unknownMembersMax; at += 1) {
+        found = withMore(found, level.unknownIn(value[at]), at)
       }
+      return found
     },
   }
 }
@@ -169,19 +188,18 @@ function unionOf(ways: readonly Schema[], passes: Passes): Level | undefined {
   }
   return {
     kind: 'any',
-    knowsAll: (value) => {
+    knowsAll: (value, names) => {
       const candidates = fitting(value)
-      for (const level of candidates) if (level.knowsAll(value)) return true
+      for (const level of candidates) if (level.knowsAll(value, names)) return true
       return candidates.length === 0
     },
-    gather: (value, path, found) => {
-      const readings = fitting(value).map((level) => {
-        const own: UnknownMember[] = []
-        level.gather(value, path, own)
-        return own
-      })
-      const [best = []] = readings.sort((one, other) => strangeness(one) - strangeness(other))
-      found.push(...best.slice(0, unknownMembersMax - found.length))
+    unknownIn: (value) => {
+      const candidates = fitting(value)
+      if (candidates.length <= 1) return candidates[0]?.unknownIn(value)
+      const names = isObject(value) ? Object.keys(value) : undefined
+      if (candidates.some((level) => level.knowsAll(value, names))) return undefined
+      const readings = candidates.map((level) => level.unknownIn(value, names) ?? [])
+      return readings.sort((one, other) => strangeness(one) - strangeness(other))[0]
     },
   }
 }

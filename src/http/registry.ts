@@ -32,6 +32,7 @@ import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentVariableRoutes } from './routes/operate/environment-variables.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
+import { sendingHoldRoutes } from './routes/operate/sending-hold.ts'
 import { userRoutes } from './routes/operate/users.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
 import { erasureRoutes } from './routes/people/erasures.ts'
@@ -113,6 +114,7 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...userRoutes,
   ...retentionRoutes,
+  ...sendingHoldRoutes,
   ...auditRoutes,
   ...auditStreamRoutes,
 ]

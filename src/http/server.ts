@@ -92,6 +92,7 @@ export interface ServerOptions {
   readonly healthOnly?: boolean
   /** Whether this node's worker is running; omitted if it has none. */
   workerIsReady?(): boolean
+  sendingIsHeld?(): boolean
   /** The budget that all bodies share; a test may inspect it. */
   readonly bodyBudget?: BodyBudget
   poolUsage(): PoolsUsage
@@ -147,8 +148,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   await app.register(cors, { ...corsOptions, origin: allowedOrigins(options.corsOrigins) })
   // Before the body is read: no client needs to send one to a path that does not exist.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
-  const { workerIsReady, oneOf } = options
-  installHealth(app, db, world, { workerIsReady, process: oneOf?.number })
+  const { workerIsReady, sendingIsHeld, oneOf } = options
+  installHealth(app, db, world, { workerIsReady, sendingIsHeld, process: oneOf?.number })
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
   installRoot(app, options, () => pages)
   installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })

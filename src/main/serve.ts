@@ -75,7 +75,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       decideAtOnce: started?.decideAtOnce,
       operatorMail: config.smtp,
       linkBase: linkBaseOf(config.baseUrl),
-      ...(started === undefined ? {} : { workerIsReady: started.isReady }),
+      ...(started === undefined ? {} : { workerIsReady: started.isReady, sendingIsHeld: started.isHeld }),
       healthOnly: config.role === 'worker',
       poolUsage: () => store.pools.usage(),
       realtime: {

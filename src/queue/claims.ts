@@ -18,6 +18,8 @@ export interface ClaimParts {
   readonly db: Sql
   readonly queue: QueueTable
   readonly clock: Clock
+  /** Nothing is claimed in these. */
+  heldEnvironments?(): ReadonlySet<string>
   /** Called with how many of the claimed had leases that ended. */
   onExpired?(count: number): void
 }
@@ -51,13 +53,15 @@ export function createSoloClaims<Row extends Leased>(parts: ClaimParts): ClaimRo
   }
 }
 
+const noneHeld: ReadonlySet<string> = new Set()
+
 /** Remembers which environment had its turn last, in each lane. */
-function createLaneClaims<Row extends Leased>({ db, queue, clock, onExpired }: ClaimParts) {
+function createLaneClaims<Row extends Leased>({ db, queue, clock, onExpired, heldEnvironments }: ClaimParts) {
   const after = new Map<number, string>()
 
   return async (lane: number, limit: number, lease: string): Promise<Row[]> => {
     if (limit < 1) return []
-    const claim = { lane, limit, lease, leaseMs }
+    const claim = { lane, limit, lease, leaseMs, held: heldEnvironments?.() ?? noneHeld }
     const from = after.get(lane) ?? nilId
     const claimed = await claimDue<Row>(db, queue, clock, { ...claim, afterEnvironment: from })
     const left = limit - claimed.length

@@ -23,6 +23,8 @@ export interface Claim {
   readonly leaseMs: number
   /** Environments after this one have their turn first. */
   readonly afterEnvironment: string
+  /** Environments in which nothing may be claimed. */
+  readonly held?: ReadonlySet<string>
 }
 
 export interface Claimed {
@@ -46,14 +48,14 @@ export async function claimDue<Row extends object>(
 ): Promise<(Row & Claimed)[]> {
   return db.rows<Row & Claimed>(
     prepared(
-      `${queue.name}-claim`,
+      hasHeld(claim) ? `${queue.name}-claim-held` : `${queue.name}-claim`,
       sql`with recursive
           visited as (
             select ${claim.afterEnvironment}::uuid as environment_id, false as is_due, 0 as due_count
             union all
             select n.environment_id, n.is_due, v.due_count + n.is_due::int
             from visited v cross join lateral (
-              select o.environment_id, exists (
+              select o.environment_id, ${mayClaim(claim)} exists (
                 select 1 from ${queue.table} d
                 where d.environment_id = o.environment_id and d.lane = ${claim.lane}::smallint and d.due_at <= ${clock()}
               ) as is_due
@@ -80,6 +82,12 @@ export async function claimDue<Row extends object>(
     ),
   )
 }
+
+const hasHeld = ({ held }: Claim): boolean => held !== undefined && held.size > 0
+
+/** Held environments are visited and passed by: to skip them here would walk their backlogs. */
+const mayClaim = (claim: Claim): Statement =>
+  hasHeld(claim) ? sql`o.environment_id <> all(${[...(claim.held ?? [])]}::uuid[]) and` : sql``
 
 /**
  * An expired lease may be that of a slow node as well as of a dead one: it reduces the group in which the row runs, and

@@ -5,8 +5,8 @@ import type { Reservation } from './worker.ts'
 export interface Queue {
   readonly clock: Clock
   readonly leaseMs: number
-  /** Capacity of this node for rows that are about to be inserted; undefined when others should claim them. */
-  reserve(count: number): Reservation | undefined
+  /** Capacity of this node for rows that are about to be inserted; undefined when they should be claimed later. */
+  reserve(count: number, environmentId: string): Reservation | undefined
   /** A caller waits for this node to accept its events: the worker yields until the returned function is called. */
   callerWaits?(): () => void
   /** After a commit that made something due: this node looks at once, the others are given a hint. */

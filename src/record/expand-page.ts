@@ -42,7 +42,7 @@ export async function expandPage(
   parts: ExpansionParts,
 ): Promise<ExpansionState | undefined> {
   const since = world.tracer?.mark()
-  const reservation = queue.reserve(recipientsPerPageMax)
+  const reservation = queue.reserve(recipientsPerPageMax, environment.id)
   let page: Page | undefined
   try {
     page = await db.transaction(async (tx) => {

@@ -28,7 +28,7 @@ export async function recordDecisions(
 ): Promise<ReadonlySet<string>> {
   const { settlements, deferred, madeAfter } = decided
   const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + deferred.length
-  const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
+  const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount, environment.id)
   let written: Written = { stillLeased: new Set(), preLeased: [] }
   try {
     written = await write(db, world, environment, queue, { ...decided, reservation })

@@ -25,7 +25,7 @@ export async function recordOutcomes(
   outcomes: readonly JobOutcome[],
 ): Promise<ReadonlySet<string>> {
   const nextCount = outcomes.filter(({ settlement }) => settlement.next !== null).length
-  const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
+  const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount, environment.id)
   const dead = fastFlatMap(outcomes, ({ deadTokens }) => deadTokens ?? [])
   const polls = fastFlatMap(outcomes, (outcome) => outcome.polls ?? [])
   const write = (place: Sql): Promise<Written> =>

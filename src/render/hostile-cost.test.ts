@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from '../../test/support/render-scene.ts'
 
-/** Of the processor, not of a clock: the dearest take 80 ms, and there is room for one that compiles at the same time. */
+/** Of the processor, not of a clock: the longest take 80 ms, and there is room for one that compiles at the same time. */
 const cpuMsMax = 250
 /** Stopped by a limit: a template that cannot be read at all would cost nothing either, and show nothing. */
 const stopped = /more than \d+|longer than \d+|too large a number/

@@ -20,6 +20,8 @@ export interface StartedWorker {
   readonly decideAtOnce: DecideAtOnce
   /** Whether it works: it lives, and has looked for work of late. */
   isReady(): boolean
+  /** Whether some environment sends nothing after a restore, until it is released. */
+  isHeld(): boolean
   /** The process of another node was seen to end. */
   reportDeath(nodeId: string): void
   stop(): Promise<void>
@@ -73,6 +75,7 @@ export function startWorker(
     clock,
     newLease: () => node.newLease(),
     isAlive: () => node.isAlive(),
+    heldEnvironments: () => node.heldEnvironments(),
     lastBeatAgeMs: () => node.lastBeatAgeMs(),
     isStopping: () => stopping.signal.aborted,
     hint: node.hint,
@@ -88,6 +91,7 @@ export function startWorker(
     queue: workers.queue,
     decideAtOnce: workers.decideAtOnce,
     isReady: () => node.isAlive(),
+    isHeld: () => node.heldEnvironments().size > 0,
     reportDeath: (dead) => node.reportDeath(dead),
     stop: async () => {
       stopping.abort()

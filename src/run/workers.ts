@@ -70,6 +70,8 @@ export interface WorkerParts {
   readonly linkBase?: string | undefined
   newLease(): string
   isAlive(): boolean
+  /** The environments whose jobs and tasks stay where they are. Omitted: none. */
+  heldEnvironments?(): ReadonlySet<string>
   /** How long ago this node last showed the others that it lives. */
   lastBeatAgeMs(): number
   isStopping(): boolean
@@ -134,7 +136,8 @@ export function createWorkers(parts: WorkerParts): Workers {
   const queue: Queue = {
     clock,
     leaseMs,
-    reserve: (count) => jobWorker.reserve(count),
+    reserve: (count, environmentId) =>
+      parts.heldEnvironments?.().has(environmentId) === true ? undefined : jobWorker.reserve(count),
     callerWaits: rightOfWay.enter,
     poke: () => {
       jobWorker.poke()
@@ -201,8 +204,9 @@ function common<Row extends Leased>(
   }
 }
 
-function claimParts({ db, world, clock }: WorkerParts, queue: QueueTable): ClaimParts {
-  return { db, queue, clock, onExpired: (count) => world.meter.countLeaseExpiries(queue.name, count) }
+function claimParts({ db, world, clock, heldEnvironments }: WorkerParts, queue: QueueTable): ClaimParts {
+  const onExpired = (count: number): void => world.meter.countLeaseExpiries(queue.name, count)
+  return { db, queue, clock, onExpired, ...(heldEnvironments === undefined ? {} : { heldEnvironments }) }
 }
 
 /** The stages, the tasks, and what has to be woken and stopped. */

@@ -45,7 +45,7 @@ const bulk = '/v1/events/trigger/bulk'
 const single = '/v1/events/trigger'
 
 interface Watched extends SentReply {
-  /** The dearest turn while it was answered, as a share of what one turn may take. */
+  /** The longest turn while it was answered, as a share of what one turn may take. */
   readonly share: number
 }
 

@@ -53,7 +53,7 @@ const operations: Readonly<Record<Scope, string>> = {
     createWebhookEndpoint deleteWebhookEndpoint redriveWebhookDeliveries redriveWebhookDelivery rotateWebhookSecret
     testWebhookEndpoint updateWebhookEndpoint testWorkflow updateApiKey verifyAuditLog createEnvironmentVariable
     deleteEnvironmentVariable updateEnvironmentVariable
-    createUser listUsers resetUserPassword retrieveUser updateUser`,
+    createUser listUsers resetUserPassword retrieveUser updateUser releaseSending retrieveSendingHold`,
 }
 const stated = new Map(
   scopes.flatMap((scope) => operations[scope].split(/\s+/).map((operation) => [operation, scope] as const)),

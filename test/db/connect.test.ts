@@ -10,7 +10,7 @@ import type { Database } from '../../src/db/connect.ts'
 import { connect, tlsOptions } from '../../src/db/connect.ts'
 import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts'
 import type { Tx } from '../../src/db/sql.ts'
-import { DatabaseUnavailable, prepared, sql } from '../../src/db/sql.ts'
+import { DatabaseUnavailable, prepared, shortRead, sql } from '../../src/db/sql.ts'
 import { silentLog } from '../../src/world/log.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -194,6 +194,40 @@ test('a connection that is ended between two statements fails its transaction, n
     DatabaseUnavailable,
   )
   assert.deepEqual(await db.row(sql`select 1 as one`), { one: 1 })
+})
+
+test('short reads share connections; each has its own answer or its own error', async () => {
+  const quotient = (by: number) =>
+    db.row<{ pid: number; value: number }>(
+      shortRead('shared-quotient', sql`select pg_backend_pid() as pid, 100 / ${by}::int as value`),
+    )
+  const results = await Promise.allSettled(Array.from({ length: 8 }, (_, index) => quotient(index)))
+  const pids = results.flatMap((result) => (result.status === 'fulfilled' ? (result.value?.pid ?? []) : []))
+  assert.deepEqual([pids.length, new Set(pids).size], [7, 1])
+  assert.match(String((results[0] as PromiseRejectedResult).reason), /division by zero/)
+  assert.deepEqual(
+    results.slice(1).map((result) => (result.status === 'fulfilled' ? result.value?.value : result.reason)),
+    [100, 50, 33, 25, 20, 16, 14],
+  )
+})
+
+test('a shared connection that is ended fails its readers, not the process, and the next read has another', async () => {
+  const name = 'shared-end'
+  const ending = (isLast: boolean) =>
+    db.row(
+      shortRead(
+        name,
+        sql`select case when ${isLast}::boolean then pg_terminate_backend(pg_backend_pid()) end as ended`,
+      ),
+    )
+  const results = await Promise.allSettled([ending(false), ending(true), ending(false)])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  )
+  for (const result of results.slice(1))
+    assert.ok((result as PromiseRejectedResult).reason instanceof DatabaseUnavailable)
+  assert.deepEqual(await ending(false), { ended: null })
 })
 
 test('sslmode means what libpq says it means', () => {

@@ -127,6 +127,21 @@ test('direct recipients do not wait for the fan-out of the same environment', as
   ])
 })
 
+test('of a call with too many recipients together the events with most of them are expanded by the worker', async () => {
+  const people = (count: number): string[] => Array.from({ length: count }, () => fresh('many'))
+  const events = [...Array.from({ length: 10 }, () => people(100)), people(5)].map((to) => ({ name: hello, to }))
+  const { body } = await scene.bulk(events)
+  const ids = body.map(({ transactionId }: { transactionId: string }) => transactionId)
+  const notified = async () =>
+    scene.rows(sql`
+      select count(*) as count from notifications n join events e on e.id = n.event_id
+      where e.transaction_id = any(${ids})`)
+  assert.deepEqual(await notified(), [{ count: 5 }])
+  await scene.work()
+  assert.deepEqual(await notified(), [{ count: 1_005 }])
+  for (const id of ids.slice(9)) assert.equal((await scene.progress(id)).state, 'completed')
+})
+
 test('pages of several topics overlap without telling anyone twice', async () => {
   const [one, two] = [fresh('topic'), fresh('topic')]
   const people = await crowd(one, 1_100)

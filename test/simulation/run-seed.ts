@@ -155,9 +155,9 @@ class SeedRun {
     const { present, database } = this.#scene
     const queueOf = () => this.#living()[0]?.workers.queue ?? present.queue
     const reserving = new Map<string, SimulatedNode>()
-    const reserve = (count: number): Reservation | undefined => {
+    const reserve = (count: number, environmentId: string): Reservation | undefined => {
       const node = this.#living()[0]
-      const reservation = node?.workers.queue.reserve(count)
+      const reservation = node?.workers.queue.reserve(count, environmentId)
       if (node !== undefined && reservation !== undefined) reserving.set(reservation.lease, node)
       return reservation
     }
@@ -167,7 +167,8 @@ class SeedRun {
       queue: {
         clock: () => sql`${new Date(this.schedule.nowMs)}::timestamptz`,
         leaseMs: 60_000,
-        reserve: (count) => (this.schedule.random.chance(0.7) ? reserve(count) : undefined),
+        reserve: (count, environmentId) =>
+          this.schedule.random.chance(0.7) ? reserve(count, environmentId) : undefined,
         poke: () => queueOf().poke(),
       },
       decideAtOnce: async (environment, jobs) => {

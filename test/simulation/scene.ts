@@ -81,7 +81,7 @@ export async function createScene(): Promise<SimulationScene> {
     queue: {
       clock: () => scene.present.queue.clock(),
       leaseMs: idle.leaseMs,
-      reserve: (count) => scene.present.queue.reserve(count),
+      reserve: (count, environmentId) => scene.present.queue.reserve(count, environmentId),
       poke: () => scene.present.queue.poke(),
     },
     decideAtOnce: async (environment, jobs) => scene.present.decideAtOnce?.(environment, jobs),

@@ -5,7 +5,7 @@ import { existsSync, openSync, readSync } from 'node:fs'
 const schedule = `/proc/self/task/${process.pid}/schedstat`
 
 export interface TurnCpu {
-  /** The dearest turn since the beginning, in milliseconds. */
+  /** The longest turn since the beginning, in milliseconds. */
   worstMs(): number
   stop(): void
 }

@@ -34,6 +34,11 @@ export const startCommand: Command = {
     else print(`  API reference          ${running.url}/docs`)
     if (running.signIn !== undefined) print(`  Dashboard              ${running.signIn}`)
     if (config.processes > 1) print(`  Processes              ${config.processes}`)
+    if (running.held.length > 0) {
+      print(
+        `  Sending is held        in ${running.held.join(', ')}, since a restore: \`posthorn release\` shows what is due`,
+      )
+    }
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)
       print(

@@ -14,6 +14,8 @@ export const databaseUser = 'posthorn'
 /** It takes one second; a slow disk may take many. */
 const initdbTimeoutMs = 180_000
 const unfinishedPrefix = 'postgres.new-'
+/** A complete cluster that a restore puts in place: see embedded-replace.ts. */
+export const restoredName = 'postgres.restored'
 
 /** Throws when the data was written by another major version; touches nothing. */
 export async function refuseOtherMajor(home: Home, major: number): Promise<void> {
@@ -26,7 +28,7 @@ export async function refuseOtherMajor(home: Home, major: number): Promise<void>
   )
 }
 
-async function versionOf(cluster: string): Promise<number | undefined> {
+export async function versionOf(cluster: string): Promise<number | undefined> {
   try {
     return Number.parseInt(await readFile(join(cluster, 'PG_VERSION'), 'utf8'), 10)
   } catch (error) {
@@ -39,6 +41,7 @@ async function versionOf(cluster: string): Promise<number | undefined> {
 export async function ensureCluster(home: Home, binaries: Binaries, sync: boolean): Promise<boolean> {
   await removeUnfinished(home.dataDirectory)
   if ((await versionOf(home.cluster)) !== undefined) return false
+  if (await finishRestore(home)) return false
   const aside = join(home.dataDirectory, `${unfinishedPrefix}${randomBytes(4).toString('hex')}`)
   await makePrivateDirectory(aside, home.identity)
   try {
@@ -49,6 +52,15 @@ export async function ensureCluster(home: Home, binaries: Binaries, sync: boolea
     throw error
   }
   if (sync) await syncDirectory(home.dataDirectory)
+  return true
+}
+
+/** A restore was killed after it had moved the previous data aside: what it restored is complete, and takes its place. */
+export async function finishRestore(home: Home): Promise<boolean> {
+  const restored = join(home.dataDirectory, restoredName)
+  if ((await versionOf(restored)) === undefined) return false
+  await rename(restored, home.cluster)
+  await syncDirectory(home.dataDirectory)
   return true
 }
 
@@ -88,7 +100,7 @@ async function removeUnfinished(dataDirectory: string): Promise<void> {
 }
 
 /** Makes the rename outlive a power cut. */
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, 'r')
   await handle.sync().finally(() => handle.close())
 }

@@ -77,7 +77,12 @@ export async function chooseHome(
 }
 
 async function findCluster(dataDirectory: string): Promise<{ path: string; owner: Stats } | undefined> {
-  const path = join(dataDirectory, 'postgres')
+  const found = await findClusterAt(join(dataDirectory, 'postgres'))
+  // A restore that was killed between two renames: embedded-cluster.ts does the second.
+  return found ?? findClusterAt(join(dataDirectory, 'postgres.restored'))
+}
+
+async function findClusterAt(path: string): Promise<{ path: string; owner: Stats } | undefined> {
   const owner = await stat(path).catch(absent)
   if (!owner) return undefined
   const entries = await readdir(path).catch((error: unknown) => {

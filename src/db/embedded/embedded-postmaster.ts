@@ -191,6 +191,14 @@ export async function stopPostmaster(server: EmbeddedServer, pid: number, timeou
   )
 }
 
+/** Stops a server that a killed process left running, if there is one. Only for the holder of the data directory. */
+export async function stopLeftover(server: EmbeddedServer): Promise<void> {
+  const found = await readPidFile(server)
+  if (found === undefined) return
+  if (await isOurs(server, found.pid)) await stopPostmaster(server, found.pid)
+  else await refuseUnseenServer(server, found)
+}
+
 /** Is the server we brought up still there? */
 export function isRunning(server: EmbeddedServer, { pid }: Running): Promise<boolean> {
   return isOurs(server, pid)

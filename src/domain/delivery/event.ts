@@ -72,6 +72,8 @@ export interface EventRequest {
   readonly test?: EventTest
   /** Its size as JSON, without attachments; known if it came in a large body. */
   readonly bytes?: number
+  /** The worker finds its recipients although they are few: the call that it came in has too many together. */
+  readonly isExpandedLater?: boolean
 }
 
 /** How a test of a workflow differs from a real event. */
@@ -117,6 +119,10 @@ export interface ContextMention {
 
 /** More recipients than this, or a topic, are expanded in pages by the worker. */
 export const recipientsAtOnceMax = 100
+/** Of all events of one call: writing more takes more than a turn of the event loop should. */
+export const recipientsPerCallMax = 1_000
+/** Of one event of a call that has more: a call of as many events stays within the limit. */
+export const recipientsInLargeCallMax = 10
 /** One transaction's worth of notifications when an event is expanded. */
 export const recipientsPerPageMax = 500
 export const eventsPerCallMax = 100

@@ -19,8 +19,8 @@ export interface ExecutionDetail {
   readonly detail: string
   readonly isRetry: boolean
   readonly isTest: boolean
-  readonly providerId?: string
-  readonly raw?: string
+  readonly providerId: string | undefined
+  readonly raw: string | undefined
   readonly source: DetailSource
 }
 
@@ -67,7 +67,7 @@ export interface ActivityJob {
   readonly _id: string
   readonly type: StepType
   /** Of digest steps only. */
-  readonly digest?: ActivityDigest
+  readonly digest: ActivityDigest | undefined
   readonly executionDetails: readonly ExecutionDetail[]
   readonly step: ActivityStep
   readonly payload: FreeObject
@@ -75,19 +75,19 @@ export interface ActivityJob {
   readonly providerId: string
   readonly status: JobStatus
   /** What it sent was captured. */
-  readonly captured?: true
+  readonly captured: true | undefined
   readonly updatedAt: string
   /** Of digest and delay steps only. */
-  readonly scheduleExtensionsCount?: number
+  readonly scheduleExtensionsCount: number | undefined
 }
 
 export interface ActivitySubscriber {
   readonly _id: string
   readonly subscriberId: string
-  readonly firstName?: string
-  readonly lastName?: string
-  readonly email?: string
-  readonly phone?: string
+  readonly firstName: string | undefined
+  readonly lastName: string | undefined
+  readonly email: string | undefined
+  readonly phone: string | undefined
 }
 
 export interface Activity<Job = ActivityJob> {
@@ -123,7 +123,7 @@ export interface Activity<Job = ActivityJob> {
   /** Whether it was created by a workflow test. */
   readonly isTest: boolean
   /** What the trigger contained and was not understood; absent for none. */
-  readonly warnings?: readonly string[]
+  readonly warnings: readonly string[] | undefined
 }
 
 /** The progress of an event: still resolving its recipients, still running for some of them, or finished for all. */

@@ -98,7 +98,7 @@ const struck = (value: unknown): unknown => (Array.isArray(value) ? value.map(()
 interface Worked {
   readonly overrides: object
   readonly payload: object
-  readonly digest?: { readonly events: readonly object[] }
+  readonly digest?: undefined | { readonly events: readonly object[] }
 }
 
 /** A job of the activity. */

@@ -40,6 +40,7 @@ export type SealPurpose =
   | 'audit-key'
   | 'audit-stream'
   | 'webhook-endpoint'
+  | 'backup'
   | 'environment-variable'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */

@@ -67,7 +67,7 @@ function createBuckets(db: Sql, world: World) {
     paid: number,
   ): Promise<Record<string, string>> => {
     const limit = perSecond * windowSeconds
-    // A bucket must be able to hold the dearest call, or that call could never be made: a large body costs all there is.
+    // A bucket must be able to hold the most expensive call, or that call could never be made: a large body costs all there is.
     const burst = Math.max(Math.floor(limit * burstFactor), 100)
     const cost = Math.min(paid + tokens, burst) - Math.min(paid, burst)
     const name = `${environment.id}/${category}`

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../../../test/support/random.ts'
 import { eventBytesMax } from '../../domain/delivery/event.ts'
+import { Problem } from '../../domain/problem.ts'
 import { Turn } from '../../domain/turn.ts'
 import type { JudgedAs } from '../route.ts'
 import { isLargeBody, plainBytesOf, readLargeJsonBody } from './body-parser.ts'
-import { readEvent } from './event-request.ts'
+import { readEvent, readEventInTurns } from './event-request.ts'
 import { unfitValue } from './event-value.ts'
 
 const read = (text: string, judgesText?: JudgedAs): Promise<unknown> =>
@@ -93,4 +94,57 @@ test('a body of a mebibyte of the smallest values is read on every route', async
   const text = `[${Array(349_000).fill('""').join()}]`
   assert.ok(text.length > 1_040_000 && text.length <= 1_048_576)
   assert.equal(((await read(text)) as unknown[]).length, 349_000)
+})
+
+const isProblem =
+  (status: number, words: RegExp) =>
+  (error: unknown): boolean =>
+    error instanceof Problem && error.status === status && words.test(JSON.stringify([error.message, error.members]))
+
+/** As many texts as are not parsed at once, and something that has to be judged. */
+const manyTexts = (more: string): string => `{"list":[${'"a",'.repeat(40_000)}"a"],"more":${more}}`
+
+test('a body that is parsed in turns is refused for what any other is refused for', async () => {
+  const good = (await read(manyTexts('["\\u0041",{"constructor":{"name":1}}]'))) as { list: string[]; more: unknown }
+  assert.deepEqual([good.list.length, good.more], [40_001, ['A', { constructor: { name: 1 } }]])
+  const prototype = isProblem(400, /change a prototype/)
+  await assert.rejects(read(manyTexts('[{"__proto__":{}}]')), prototype)
+  await assert.rejects(read(manyTexts('[{"\\u005f_proto__":{}}]')), prototype)
+  await assert.rejects(read(manyTexts('{"constructor":{"prototype":1}}')), prototype)
+  await assert.rejects(read(manyTexts('{"b":[1,"\\u0000"]}')), isProblem(422, /more\.b\.1 must not contain NUL/))
+  await assert.rejects(read(manyTexts('{"\\ud800":1}')), isProblem(422, /must not contain NUL characters or unpaired/))
+  await assert.rejects(read(manyTexts('[1 2]')), isProblem(400, /not sent as JSON/))
+})
+
+test('an object of more fields than one may have is refused on every route, and costs no other event', async () => {
+  const crowd = `{${Array.from({ length: 33_000 }, (_, index) => `"${index.toString(36)}":1`).join()}}`
+  const refused = isProblem(400, /an object with more than 32768 fields/)
+  await assert.rejects(read(crowd), refused)
+  await assert.rejects(read(withPayload(crowd), 'event'), refused)
+  const { events } = (await read(bulkOf([withPayload(crowd), ordinary(1)]), 'events')) as { events: unknown[] }
+  assert.deepEqual(
+    events.map((one) => 'request' in readEvent(one, { isLarge: true })),
+    [false, true],
+  )
+})
+
+test('the recipients of a large event are read in turns, with the result of reading them at once', async () => {
+  const to = Array.from({ length: 10_000 }, (_, index) =>
+    index % 3 === 0 ? {} : index % 3 === 1 ? `user-${index % 100}` : { type: 'Topic', topicKey: `t${index}` },
+  )
+  const event = { name: 'order', to, payload: {} }
+  let looks = 0
+  let turns = 0
+  const turn = new Turn(
+    () => (looks += 1),
+    () => {
+      turns += 1
+    },
+  )
+  const inTurns = await readEventInTurns(event, { isLarge: true }, turn, 'named')
+  assert.ok(turns >= 4, `${turns} turns`)
+  assert.deepEqual(inTurns, readEvent(event, { isLarge: true }))
+  assert.ok('request' in inTurns)
+  assert.equal(inTurns.warnings.length, 11)
+  assert.equal(inTurns.warnings.at(-1), '3324 more recipients were ignored')
 })

@@ -27,6 +27,9 @@ const valueBytesMin = 2
 /** Objects, arrays and texts of one event: more are more bytes than an event may have. */
 export const eventValuesMax = eventBytesMax / valueBytesMin
 
+/** Of one object, each of them different: to list, to copy and to write them takes some 10 ms each. */
+export const fieldsPerObjectMax = 32_768
+
 export type ParseJson = (text: string) => unknown
 
 /** What an element could be rejected for appears in the text as one of these; hardly any body contains one. */
@@ -56,10 +59,7 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
   try {
     body = judgesText ? JSON.parse(text.replace(/^\uFEFF/, '')) : parse(text)
   } catch {
-    throw new Problem(
-      400,
-      isJson(text) ? 'The body has a field that would change a prototype' : 'The body is not sent as JSON',
-    )
+    throw isJson(text) ? poisonous() : notJson()
   }
   if (judgesText && depth <= jsonDepthMax && typeof body === 'object' && body !== null && !suspicious.test(text)) {
     plainBodies.set(body, bytes.length)
@@ -71,6 +71,7 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
 
 const notUtf8 = (): Problem => new Problem(400, 'The body is not valid UTF-8')
 const notJson = (): Problem => new Problem(400, 'The body is not sent as JSON')
+const poisonous = (): Problem => new Problem(400, 'The body has a field that would change a prototype')
 const tooDeep = (depthMax: number): Problem => new Problem(400, `The body is nested more than ${depthMax} levels deep`)
 const tooMany = (valuesMax: number): Problem =>
   new Problem(400, `The body contains more than ${valuesMax} objects, arrays and strings`)
@@ -92,24 +93,52 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   const { turn } = rules
   const depthMax = rules.judgesText === undefined ? jsonDepthMax : judgedDepthMax
   const valuesMax = valuesMaxOf(rules.judgesText)
-  const limits = { depthMax, valuesMax, commasMax: bodyMembersMax }
+  const limits = {
+    depthMax,
+    valuesMax,
+    commasMax: bodyMembersMax,
+    pieceBytes,
+    namesMax: fieldsPerObjectMax,
+    ...(rules.judgesText === 'events' ? { partValuesMax: eventValuesMax } : {}),
+  }
   const json = withoutMark(bytes)
-  const scan = await scanJson(json, { ...limits, pieceBytes, partValuesMax: eventValuesMax }, turn)
+  const scan = await scanJson(json, limits, turn)
   if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
   await rules.takeValues(scan.values)
-  if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
-  const listMax = rules.judgesText === 'events' ? { listMax: eventsReadMax } : {}
   const isQuick = bytes.length <= eventBytesMax && scan.values <= quickValuesMax
+  if (rules.judgesText === undefined && isQuick) return readJsonBody(bytes, rules.parse)
+  const listMax = rules.judgesText === 'events' ? { listMax: eventsReadMax } : {}
   const body = await (isQuick ? parseAtOnce(json) : parseInTurns(json, scan, turn, listMax)).catch((error: unknown) => {
-    if (error instanceof RangeError) throw new Problem(400, error.message)
     throw error instanceof SyntaxError ? notJson() : error
   })
   if (typeof body !== 'object' || body === null) return body
+  if (rules.judgesText === undefined) {
+    if (scan.isSuspicious) await refuseUnfit(body, turn)
+    return body
+  }
   largeBodies.add(body)
   if (!scan.isSuspicious && scan.depth <= jsonDepthMax) {
     plainBodies.set(body, rules.judgesText === 'events' ? scan.elementBytes : bytes.length)
   }
   return body
+}
+
+/** What `parse` and readJsonBody refuse, of a body that was parsed in turns: each look through it has its own. */
+async function refuseUnfit(body: object, turn: Turn): Promise<void> {
+  await turn.next()
+  if (changesPrototype(body)) throw poisonous()
+  await turn.next()
+  refuseUnstorableText(body, '')
+}
+
+function changesPrototype(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(changesPrototype)
+  if (Object.hasOwn(value, '__proto__')) return true
+  const own = Object.hasOwn(value, 'constructor') ? value.constructor : undefined
+  if (typeof own === 'object' && own !== null && Object.hasOwn(own, 'prototype')) return true
+  for (const name in value) if (changesPrototype((value as Readonly<Record<string, unknown>>)[name])) return true
+  return false
 }
 
 /** A larger bulk body is rejected by its schema, and reported as such whether all of it was read or not. */
@@ -137,6 +166,8 @@ export function isLargeBody(body: unknown): boolean {
 
 function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
   if (refusal === 'too deep') return tooDeep(depthMax)
+  if (refusal === 'too many names')
+    return new Problem(400, `The body contains an object with more than ${fieldsPerObjectMax} fields`)
   if (refusal === 'too many fields') return new Problem(400, `The body contains more than ${bodyMembersMax} values`)
   if (refusal === 'too much whitespace')
     return new Problem(400, `The body contains more than ${blankBytesMax} consecutive whitespace characters`)
@@ -189,19 +220,32 @@ export const isUnstorable = (text: string): boolean => text.includes('\u0000') |
 
 /** PostgreSQL holds neither NUL nor half a surrogate pair; found here, it is the caller's 422 and not our 500. */
 export function refuseUnstorableText(value: unknown, path: string): void {
-  if (typeof value === 'string') {
-    if (isUnstorable(value)) throw unstorable(path)
-  } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) refuseUnstorableText(item, join(path, String(index)))
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      refuseUnstorableText(name, join(path, name))
-      refuseUnstorableText(member, join(path, name))
-    }
-  }
+  const place = placeOfUnstorable(value)
+  if (place !== undefined) throw unstorable([...(path === '' ? [] : [path]), ...place.reverse()].join('.'))
 }
 
-const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+/** From the inside out: no path is written for a text that is good, since a body may have a hundred thousand. */
+function placeOfUnstorable(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return isUnstorable(value) ? [] : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const place = placeOfUnstorable(value[index])
+      if (place !== undefined) return within(place, String(index))
+    }
+    return undefined
+  }
+  for (const name of Object.keys(value)) {
+    const place = isUnstorable(name) ? [] : placeOfUnstorable((value as Readonly<Record<string, unknown>>)[name])
+    if (place !== undefined) return within(place, name)
+  }
+  return undefined
+}
+
+function within(place: string[], name: string): string[] {
+  place.push(name)
+  return place
+}
 
 /** A path that is safe to show. */
 export function shownPath(path: string): string {

@@ -5,9 +5,10 @@ import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../
 import { eventBytesMax, excludedPerTopicMax } from '../../domain/delivery/event.ts'
 import type { SubscriberFields } from '../../domain/people/subscriber.ts'
 import { isTopicKey, isTopicRecipient, topicKeyWords } from '../../domain/people/topic.ts'
+import type { Turn } from '../../domain/turn.ts'
 import { bulkSubscriber, subscriberFields } from '../routes/people/subscriber-schemas.ts'
 import { freeObject } from '../schemas.ts'
-import { eventValuesMax } from './body-parser.ts'
+import { eventValuesMax, fieldsPerObjectMax } from './body-parser.ts'
 import { readContext } from './context-request.ts'
 import { readAttachments, withoutFiles } from './event-attachments.ts'
 import { leastBytesOf, unfitValue } from './event-value.ts'
@@ -71,12 +72,41 @@ export interface EventSource {
   readonly isLarge?: boolean
 }
 
-export function readEvent(given: unknown, source: EventSource = {}, kind: 'named' | 'broadcast' = 'named'): GivenEvent {
-  const { mistakes, bytes } = checkForm(given, source, kind === 'broadcast' ? checkBroadcast : checkEvent)
-  if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
+type Kind = 'named' | 'broadcast'
+
+export function readEvent(given: unknown, source: EventSource = {}, kind: Kind = 'named'): GivenEvent {
+  const form = checkForm(given, source, kind)
+  return form.mistakes.length > 0 ? refusedEvent(given, form.mistakes) : readParts(given as RawEvent, form, kind)
+}
+
+/** The same for one of a large body: it may name a hundred thousand recipients, and each of them is checked. */
+export async function readEventInTurns(
+  given: unknown,
+  source: EventSource,
+  turn: Turn,
+  kind: Kind,
+): Promise<GivenEvent> {
+  const form = checkForm(given, source, kind)
+  if (turn.isOver()) await turn.next()
+  if (form.mistakes.length > 0) return refusedEvent(given, form.mistakes)
   const raw = given as RawEvent
+  if (kind === 'broadcast' || !Array.isArray(raw.to)) return readParts(raw, form, kind)
+  const named = new NamedRecipients()
+  for (const [index, element] of raw.to.entries()) {
+    named.add(element, index)
+    if (index % recipientsPerLook === 0 && turn.isOver()) await turn.next()
+  }
+  return readParts(raw, form, kind, named.all())
+}
+
+const refusedEvent = (given: unknown, mistakes: readonly string[]): GivenEvent => ({
+  mistakes,
+  ...echoedTransactionId(given),
+})
+
+function readParts(raw: RawEvent, { bytes }: Form, kind: Kind, given?: Recipients): GivenEvent {
   const isBroadcast = kind === 'broadcast'
-  const to = isBroadcast ? allSubscribers : Array.isArray(raw.to) ? readRecipients(raw.to) : readSingleRecipient(raw.to)
+  const to = given ?? (isBroadcast ? allSubscribers : recipientsOf(raw.to))
   const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
   const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
   const context = readContext(raw.context ?? {})
@@ -88,7 +118,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
     context instanceof Mistakes ||
     files instanceof Mistakes
   ) {
-    return { mistakes: errorsOf({ to, actor, tenant, context, payload: files }), ...echoedTransactionId(given) }
+    return refusedEvent(raw, errorsOf({ to, actor, tenant, context, payload: files }))
   }
   const request: EventRequest = {
     name: raw.name,
@@ -102,7 +132,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
     ...(raw.transactionId === undefined ? {} : { transactionId: raw.transactionId }),
     ...(actor === undefined ? {} : { actor }),
     ...(tenant === undefined ? {} : { tenant }),
-    ...(source.isLarge === true && bytes !== undefined ? { bytes } : {}),
+    ...(bytes === undefined ? {} : { bytes }),
   }
   return { request, warnings: to.warnings }
 }
@@ -116,23 +146,27 @@ function errorsOf(parts: Readonly<Record<string, unknown>>): string[] {
 
 interface Form {
   readonly mistakes: string[]
-  /** Where it was worth counting. */
+  /** Of an event in a large body. */
   readonly bytes?: number
 }
 
 const allowed = `at most ${eventBytesMax} are allowed`
 
+const overfullWords =
+  `The event contains more than ${eventValuesMax} objects, arrays and strings, ` +
+  `or an object with more than ${fieldsPerObjectMax} fields`
+
 const mistaken = (...mistakes: string[]): Form => ({ mistakes })
 
-function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: typeof checkEvent): Form {
+function checkForm(given: unknown, { plainBytes, isLarge = false }: EventSource, kind: Kind): Form {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return mistaken('The event must be an object')
-  if (given === overfull) return mistaken(`The event contains more than ${eventValuesMax} objects, arrays and strings`)
+  if (given === overfull) return mistaken(overfullWords)
   const isPlainAndFits = plainBytes !== undefined && plainBytes <= eventBytesMax
   // Before anything goes through all of it.
   if (
     !isPlainAndFits &&
-    isLarge === true &&
+    isLarge &&
     leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes
   ) {
     return mistaken(`The event is larger than ${farTooLargeBytes} bytes; ${allowed}`)
@@ -140,13 +174,14 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   // First of all that may go as deep as the event does.
   const unfit = plainBytes === undefined ? unfitValue(given) : undefined
   if (unfit !== undefined) return mistaken(unfit)
-  const errors = check(given)
+  const errors = kind === 'broadcast' ? checkBroadcast(given) : checkEvent(given)
   if (errors !== undefined) return mistaken(...messagesOf(errors))
   // The whole event, so that nothing in it can grow without a limit: payload, overrides, recipients. Attachments are
   // separate.
-  if (isPlainAndFits) return isLarge === true ? { mistakes: [], bytes: leastBytesOf(given, eventBytesMax) } : mistaken()
+  if (isPlainAndFits) return isLarge ? { mistakes: [], bytes: leastBytesOf(given, eventBytesMax) } : mistaken()
   const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
-  return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes; ${allowed}`)
+  if (bytes > eventBytesMax) return mistaken(`The event is ${bytes} bytes; ${allowed}`)
+  return isLarge ? { mistakes: [], bytes } : mistaken()
 }
 
 function messagesOf(errors: Readonly<Record<string, { messages: readonly string[] }>>): string[] {
@@ -165,25 +200,41 @@ interface Recipients {
   readonly warnings: readonly string[]
 }
 
+/** Between two looks at the clock. */
+const recipientsPerLook = 100
+
 /**
  * Valid recipients are notified; invalid ones are ignored with a warning. If none is valid, the event has no
  * recipients.
  */
-function readRecipients(to: readonly unknown[]): Recipients {
-  const recipients = new Map<string, Recipient>()
-  const topics: TopicRecipient[] = []
-  const leftOut: string[] = []
-  for (const [index, element] of to.entries()) {
+class NamedRecipients {
+  readonly #recipients = new Map<string, Recipient>()
+  readonly #topics: TopicRecipient[] = []
+  readonly #leftOut: string[] = []
+  #unnamed = 0
+
+  add(element: unknown, index: number): void {
     const read = readRecipientOrTopic(element)
-    if (read instanceof Mistakes) leftOut.push(`to.${index} was ignored: ${read.messages.join('; ')}`)
-    else if ('topicKey' in read) topics.push(read)
+    if (read instanceof Mistakes) {
+      if (this.#leftOut.length === namedRecipientsMax) this.#unnamed += 1
+      else this.#leftOut.push(`to.${index} was ignored: ${read.messages.join('; ')}`)
+    } else if ('topicKey' in read) this.#topics.push(read)
     // One run a subscriber; of several definitions the last one counts.
-    else recipients.set(read.subscriberId, read)
+    else this.#recipients.set(read.subscriberId, read)
   }
-  const unnamed = leftOut.length - namedRecipientsMax
-  const warnings = leftOut.slice(0, namedRecipientsMax)
-  if (unnamed > 0) warnings.push(`${unnamed} more recipients were ignored`)
-  return { recipients: [...recipients.values()], topics, warnings }
+
+  all(): Recipients {
+    const unnamed = this.#unnamed === 0 ? [] : [`${this.#unnamed} more recipients were ignored`]
+    const warnings = [...this.#leftOut, ...unnamed]
+    return { recipients: [...this.#recipients.values()], topics: this.#topics, warnings }
+  }
+}
+
+function recipientsOf(to: unknown): Recipients | Mistakes {
+  if (!Array.isArray(to)) return readSingleRecipient(to)
+  const named = new NamedRecipients()
+  for (const [index, element] of to.entries()) named.add(element, index)
+  return named.all()
 }
 
 /** A single recipient: there is no one else for whom the event could run without them. */
@@ -220,13 +271,12 @@ function readRecipient(element: unknown): Recipient | Mistakes {
   }
   const errors = checkRecipient(given)
   if (errors !== undefined) return new Mistakes(messagesOf(errors))
-  const { subscriberId, channels, ...rest } = given as { subscriberId: string } & SubscriberFields &
-    Partial<Pick<Recipient, 'channels'>>
-  const fields = fieldNames.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name]])
+  const one = given as { subscriberId: string } & SubscriberFields & Partial<Pick<Recipient, 'channels'>>
+  const fields = fieldNames.filter((name) => one[name] !== undefined).map((name) => [name, one[name]])
   return {
-    subscriberId: subscriberId.trim(),
+    subscriberId: one.subscriberId.trim(),
     fields: Object.fromEntries(fields) as SubscriberFields,
-    channels: channels ?? [],
+    channels: one.channels ?? [],
   }
 }
 

@@ -25,7 +25,7 @@ export interface JsonScan {
   readonly values: number
   /** Where objects, arrays and texts larger than a piece begin and end: the position of the closing byte. */
   readonly large: ReadonlyMap<number, number>
-  /** Those among them with more values than a part may have: where they begin. */
+  /** Those among them with more values or names than a part may have: where they begin. */
   readonly overfull: ReadonlySet<number>
   /**
    * The size of the largest element of an array in the outermost value, such as one of many events; 0 if there is none.
@@ -40,6 +40,11 @@ export interface ScanLimits {
   readonly valuesMax: number
   /** Commas outside of texts: members and elements of any kind, numbers included. */
   readonly commasMax?: number
+  /**
+   * Names of one object: whatever goes through it lists them all at once, and copying it takes even longer. Such an element
+   * is reported if parts are judged alone; anywhere else it ends the scan.
+   */
+  readonly namesMax?: number
   /** A part with more bytes is reported. */
   readonly pieceBytes: number
   /** A part: an object in the outermost value, or anything in an array there, such as one of many events. */
@@ -51,7 +56,13 @@ const memberDepth = 2
 const elementDepth = 3
 
 /** What ended the scan: a limit, or unbalanced brackets. */
-export type ScanRefusal = 'too deep' | 'too many values' | 'too much whitespace' | 'too many fields' | 'not JSON'
+export type ScanRefusal =
+  | 'too deep'
+  | 'too many values'
+  | 'too many names'
+  | 'too much whitespace'
+  | 'too many fields'
+  | 'not JSON'
 
 /** Bytes between two looks at the clock: some 100 µs. */
 const strideBytes = 64 * 1024
@@ -80,6 +91,8 @@ class Scan implements JsonScan {
   readonly #bytes: Buffer
   readonly #limits: ScanLimits
   readonly #open: number[] = []
+  /** How many names each of those that are open has so far. */
+  readonly #names: number[] = []
   /** How many values there were before the part that is open. */
   readonly #valuesBefore = [0, 0, 0, 0]
   #isInText = false
@@ -122,6 +135,7 @@ class Scan implements JsonScan {
         textAt = at
         this.values += 1
       } else if (byte === comma) commas += 1
+      else if (byte === colon) this.#countName()
       else if (byte === openBrace || byte === openBracket) this.#begin(at)
       else if (byte === closeBrace || byte === closeBracket) this.#end(at)
       // Of a number with an exponent: the others that have one are true and false.
@@ -134,6 +148,11 @@ class Scan implements JsonScan {
     if (this.#commas > (this.#limits.commasMax ?? Number.POSITIVE_INFINITY)) this.refusal ??= 'too many fields'
     if (this.values > this.#limits.valuesMax) this.refusal ??= 'too many values'
     return at
+  }
+
+  #countName(): void {
+    const depth = this.#open.length
+    this.#names[depth] = (this.#names[depth] ?? 0) + 1
   }
 
   /** Only those that fill a stride are worth counting. */
@@ -168,6 +187,7 @@ class Scan implements JsonScan {
     // No longer than is allowed, and one: the rest of this stride is not worth remembering.
     if (this.#open.length > this.#limits.depthMax) return
     this.#open.push(at)
+    this.#names[this.#open.length] = 0
     if (this.#open.length <= elementDepth) this.#valuesBefore[this.#open.length] = this.values
     if (this.#open.length > this.depth) this.depth = this.#open.length
     if (this.depth > this.#limits.depthMax) this.refusal = 'too deep'
@@ -184,9 +204,16 @@ class Scan implements JsonScan {
     if (depth === elementDepth && at - begunAt >= this.elementBytes) this.elementBytes = at - begunAt + 1
     if (at - begunAt <= this.#limits.pieceBytes) return
     this.large.set(begunAt, at)
+    if ((this.#names[depth] ?? 0) > (this.#limits.namesMax ?? Number.POSITIVE_INFINITY))
+      this.#refuseNames(begunAt, depth)
     const isPart = depth === elementDepth || (depth === memberDepth && this.#bytes[begunAt] === openBrace)
     if (!isPart || this.#limits.partValuesMax === undefined) return
     if (this.values - (this.#valuesBefore[depth] ?? 0) > this.#limits.partValuesMax) this.overfull.add(begunAt)
+  }
+
+  #refuseNames(begunAt: number, depth: number): void {
+    if (this.#limits.partValuesMax === undefined || depth < elementDepth) this.refusal ??= 'too many names'
+    else this.overfull.add(this.#open[elementDepth - 1] ?? begunAt)
   }
 }
 

@@ -121,13 +121,23 @@ test('depth and values are counted before anything is parsed', async () => {
   for (const text of ['[}', ']', '[', '"', '{"a']) assert.equal(await scan(text, {}), 'not JSON')
 })
 
-test('an object of more members than may be gone through at once is refused', async () => {
-  const text = `{${Array.from({ length: 300_001 }, (_, index) => `"${index.toString(36)}":1`).join()}}`
-  const bytes = Buffer.from(text)
+test('an object of more names than may be gone through at once is refused, one of many parts alone', async () => {
   const turn = new Turn()
-  const scan = await scanJson(bytes, { ...limits, pieceBytes: 65_536 }, turn)
-  assert.ok(typeof scan !== 'string')
-  await assert.rejects(parseInTurns(bytes, scan, turn), RangeError)
+  const scan = (text: string, own: object) =>
+    scanJson(Buffer.from(text), { ...limits, pieceBytes: 8, namesMax: 3, ...own }, turn)
+  const crowded = '{"a":1,"b":{"a":":"},"c":1,"d":1}'
+  assert.equal(await scan(crowded, {}), 'too many names')
+  assert.equal(await scan(crowded, { namesMax: 4 }).then((one) => typeof one), 'object')
+  assert.equal(await scan(`[{"a":1},${crowded}]`, {}), 'too many names')
+  assert.equal(await scan('[{"a":1,"b":1,"c":1},{"a":1,"b":1}]', {}).then((one) => typeof one), 'object')
+  const inParts = { partValuesMax: 1_000 }
+  assert.equal(await scan(crowded, inParts), 'too many names')
+  assert.equal(await scan(`{"x":${crowded}}`, inParts), 'too many names')
+  for (const element of [crowded, `{"p":${crowded}}`, `[[0,${crowded}]]`]) {
+    const found = await scan(`{"events":[{"a":1},${element}]}`, inParts)
+    assert.ok(typeof found !== 'string')
+    assert.deepEqual([...found.overfull], ['{"events":[{"a":1},'.length])
+  }
 })
 
 test('a list that is longer than anyone takes is not read to its end', async () => {

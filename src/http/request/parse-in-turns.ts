@@ -23,9 +23,6 @@ const listDepth = 2
 const hugeListMin = 1_000_000
 const hugeTextMin = 4_000_000
 
-/** For one object: all its names are listed at once by whatever traverses them. */
-const membersMax = 300_000
-
 /** Replaces a part that has more than it may, which is not even parsed. */
 export const overfull: object = Object.freeze({})
 
@@ -35,7 +32,7 @@ export interface ParseOptions {
   readonly listMax?: number
 }
 
-/** Throws a SyntaxError where JSON.parse would, a RangeError for an object of too many fields. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
+/** Throws a SyntaxError where JSON.parse would. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
 export async function parseInTurns(
   bytes: Buffer,
   scan: Pick<JsonScan, 'large' | 'overfull'>,
@@ -165,7 +162,7 @@ class Elements {
 
 class Members {
   readonly #members: Record<string, unknown> = {}
-  count = 0
+  readonly count = 0
 
   addAll(text: string): void {
     const members = JSON.parse(`{${text}}`) as Record<string, unknown>
@@ -174,8 +171,6 @@ class Members {
 
   /** The last of several with one name applies, at the position of the first. */
   add(name: string, value: unknown): void {
-    this.count += 1
-    if (this.count > membersMax) throw new RangeError(`An object has more than ${membersMax} fields`)
     if (name === '__proto__') {
       Object.defineProperty(this.#members, name, { value, enumerable: true, configurable: true, writable: true })
     } else this.#members[name] = value

@@ -8,6 +8,7 @@ import type { ApiKey } from '../../domain/operate/api-key.ts'
 import { hashOfApiKey, hintOfApiKey, newApiKey } from '../../domain/operate/api-key.ts'
 import type { Author, Change } from '../../domain/operate/audit.ts'
 import { recordOfApiKey } from '../../domain/operate/audit-records.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
 import { formOf, UnsealError } from '../../domain/operate/sealed.ts'
 import { platformEmail } from '../../providers/email/platform-email.ts'
 import {
@@ -163,11 +164,19 @@ export function sealedCheck(world: World): Buffer {
   return world.sealer.seal(checkScope, 'installation', checkRecord, checkText)
 }
 
-function refuseOtherKey(world: World, check: Buffer): void {
+/** Whether one of the keys sealed the check value of an installation. */
+export function opensCheck(sealer: Sealer, check: Buffer): boolean {
   try {
-    world.sealer.open(checkScope, 'installation', checkRecord, check)
+    sealer.open(checkScope, 'installation', checkRecord, check)
+    return true
   } catch (error) {
-    if (!(error instanceof UnsealError)) throw error
+    if (error instanceof UnsealError) return false
+    throw error
+  }
+}
+
+function refuseOtherKey(world: World, check: Buffer): void {
+  if (!opensCheck(world.sealer, check)) {
     throw new StartError(
       'This database was encrypted with another key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
         '(its file encryption.key, or the variable it was started with). While the key is being changed, ' +

@@ -1,11 +1,12 @@
 // What a page of activities shows in addition to its rows: read in one more statement, however long the page is, unless
 // something is rare.
 import type { Sql } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { shortRead, sql } from '../../db/sql.ts'
 import type { IntegrationStatus } from '../../domain/delivery/integration.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { grouped } from '../../domain/grouped.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
 import type { NotificationRow } from './activity-rows.ts'
@@ -13,6 +14,8 @@ import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
 export interface JobRow {
   readonly id: string
+  readonly notification_id: string
+  readonly step: number
   readonly status: JobStatus
   readonly state: JobState | null
   readonly details: StoredDetail[]
@@ -20,10 +23,11 @@ export interface JobRow {
   readonly updated_at: Date
 }
 
-/** Each by its id. */
 export interface ActivityFacts {
+  /** By id. */
   readonly versions: ReadonlyMap<string, PinnedVersion>
-  readonly jobs: ReadonlyMap<string, JobRow>
+  /** By notification. */
+  readonly jobs: ReadonlyMap<string, readonly JobRow[]>
   /** The payloads of digests, by window. */
   readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
   readonly integrationStatuses: readonly IntegrationStatus[]
@@ -48,15 +52,13 @@ export async function findActivityFacts(
   ])
   return {
     versions: pinned,
-    jobs: byId(jobs),
+    jobs: grouped(jobs, (job) => job.notification_id),
     digests: new Map(digests.map((digest) => [digest.window_id, digest.payloads])),
     integrationStatuses,
   }
 }
 
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]
-const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
-  new Map(rows.map((row) => [row.id, row]))
 
 function jobIdsOf(rows: readonly NotificationRow[], versions: ReadonlyMap<string, PinnedVersion>): string[] {
   return rows.flatMap((row) => {
@@ -67,9 +69,9 @@ function jobIdsOf(rows: readonly NotificationRow[], versions: ReadonlyMap<string
 
 async function findJobs(db: Sql, environment: Environment, ids: readonly string[]): Promise<JobRow[]> {
   return db.rows<JobRow>(
-    prepared(
+    shortRead(
       'activity-jobs',
-      sql`select j.id, j.status, j.state, j.details, j.created_at, j.updated_at
+      sql`select j.id, j.notification_id, j.step, j.status, j.state, j.details, j.created_at, j.updated_at
           from unnest(${ids}::uuid[]) as asked (id)
           cross join lateral (select * from jobs found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as j`,

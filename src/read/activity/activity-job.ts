@@ -35,19 +35,20 @@ export function activityJobOf({
   const { type } = step.template
   const events = digests.get(row?.state?.windowId ?? '') ?? []
   const digest = type === 'digest' ? digestOf(step.metadata, row?.state ?? {}, events) : undefined
+  // No spreads, here and in the details: hundreds of these are made and written for one page.
   return {
     _id: id,
     type,
-    ...(digest === undefined ? {} : { digest }),
+    digest,
     executionDetails: row === undefined ? [] : executionDetailsOf(row, type, event.is_test),
     step: shown,
     payload: event.payload,
     overrides: event.overrides,
     providerId: row?.state?.providerId ?? wouldBeProvider(type, integrationStatuses),
     status: row?.status ?? 'pending',
-    ...(row?.details.some(({ isTest }) => isTest === true) === true ? { captured: true as const } : {}),
+    captured: row?.details.some(({ isTest }) => isTest === true) === true ? true : undefined,
     updatedAt: row?.updated_at.toISOString() ?? createdAt,
-    ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: row?.state?.scheduleExtensions ?? 0 } : {}),
+    scheduleExtensionsCount: type === 'digest' || type === 'delay' ? (row?.state?.scheduleExtensions ?? 0) : undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 // Finding notifications for the activity list, newest first: by the way that looks at the fewest of them.
 import type { Sql, Statement } from '../../db/sql.ts'
-import { allOf, prepared, sql } from '../../db/sql.ts'
+import { allOf, shortRead, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { invalidField } from '../../domain/problem.ts'
 import { pageOf } from '../page/offset-page.ts'
@@ -122,7 +122,7 @@ async function walk(db: Sql, environment: Environment, filter: ActivityFilter, s
   const { statement, name } = pageOf(found, slice)
   const page = completed(environment, statement)
   const isPlain = name !== undefined && Object.keys(filter).length === 0
-  return db.rows<ActivityRow>(isPlain ? prepared(`activity-newest ${name}`, page) : page)
+  return db.rows<ActivityRow>(isPlain ? shortRead(`activity-newest ${name}`, page) : page)
 }
 
 async function findNewest(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice, walked: number) {

@@ -1,6 +1,6 @@
 // The activity: what was triggered and what happened, for each subscriber.
 import type { Sql } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { prepared, shortRead, sql } from '../../db/sql.ts'
 import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -21,7 +21,7 @@ import type { MessageRow } from '../../store/messages/rows.ts'
 import { isListed, messageColumns } from '../../store/messages/rows.ts'
 import { messageOf } from '../../store/messages/views.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
-import type { ActivityFacts } from './activity-facts.ts'
+import type { ActivityFacts, JobRow } from './activity-facts.ts'
 import { findActivityFacts } from './activity-facts.ts'
 import type { ActivityQuery } from './activity-filters.ts'
 import { filterOf } from './activity-filters.ts'
@@ -76,7 +76,7 @@ export async function findActivity(
   if (!isUuid(id)) return undefined
   const found = sql`
     select ${notificationColumns} from notifications n where n.environment_id = ${environment.id} and n.id = ${id}`
-  const row = await db.row<ActivityRow>(prepared('activity-one', completed(environment, found)))
+  const row = await db.row<ActivityRow>(shortRead('activity-one', completed(environment, found)))
   const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
   if (row === undefined || activity === undefined) return undefined
   const messages = await findMessages(db, environment, row.event_id, activity, sealer)
@@ -142,7 +142,7 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
     _organizationId: environment.organizationId,
     _subscriberId: row.subscriber_id,
     _templateId: version.workflowId,
-    _digestedNotificationId: digestedIn(jobs, facts),
+    _digestedNotificationId: digestedIn(facts.jobs.get(row.id) ?? []),
     transactionId: row.transaction_id,
     createdAt,
     updatedAt: jobs.reduce((latest, job) => (job.updatedAt > latest ? job.updatedAt : latest), createdAt),
@@ -159,7 +159,7 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
     critical: definition.critical,
     contextKeys: row.context_keys ?? [],
     isTest: row.is_test,
-    ...(row.warnings === null ? {} : { warnings: row.warnings }),
+    warnings: row.warnings ?? undefined,
   }
 }
 
@@ -170,21 +170,19 @@ function jobsOf(
   { jobs, integrationStatuses, digests }: ActivityFacts,
   createdAt: string,
 ): ActivityJob[] {
+  const rows = jobs.get(row.id) ?? []
   return version.definition.steps.flatMap((step, index) => {
     if (!step.active) return []
-    const id = jobIdOf(row.event_id, row.id, index)
+    const job = rows.find((candidate) => candidate.step === index)
+    const id = job?.id ?? jobIdOf(row.event_id, row.id, index)
     const shown = version.ofActivities[index] ?? activityStepOf(step)
-    return [activityJobOf({ id, step, shown, row: jobs.get(id), event: row, createdAt, integrationStatuses, digests })]
+    return [activityJobOf({ id, step, shown, row: job, event: row, createdAt, integrationStatuses, digests })]
   })
 }
 
 /** The notification that continues for this one, if a digest merged them. */
-function digestedIn(jobs: readonly ActivityJob[], facts: ActivityFacts): string | undefined {
-  for (const { _id } of jobs) {
-    const id = facts.jobs.get(_id)?.state?.digestedNotificationId
-    if (id !== undefined) return id
-  }
-  return undefined
+function digestedIn(jobs: readonly JobRow[]): string | undefined {
+  return jobs.find(({ state }) => state?.digestedNotificationId !== undefined)?.state?.digestedNotificationId
 }
 
 function subscriberOf(row: ActivityRow): ActivitySubscriber | undefined {
@@ -192,10 +190,10 @@ function subscriberOf(row: ActivityRow): ActivitySubscriber | undefined {
   return {
     _id: row.subscriber_id,
     subscriberId: row.recipient_id,
-    ...(row.first_name === null ? {} : { firstName: row.first_name }),
-    ...(row.last_name === null ? {} : { lastName: row.last_name }),
-    ...(row.email === null ? {} : { email: row.email }),
-    ...(row.phone === null ? {} : { phone: row.phone }),
+    firstName: row.first_name ?? undefined,
+    lastName: row.last_name ?? undefined,
+    email: row.email ?? undefined,
+    phone: row.phone ?? undefined,
   }
 }
 

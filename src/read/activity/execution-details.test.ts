@@ -119,7 +119,7 @@ for (const code of Object.keys(wordings) as DetailCode[]) {
     const shown = executionDetailsOf({ ...job, details: [detail(at, code)] }, 'email').at(-1)
     assert.deepEqual([shown?.detail, shown?.status, shown?.source], words[code])
     assert.deepEqual([shown?.isRetry, shown?.isTest, shown?.createdAt], [false, false, at.toISOString()])
-    assert.equal('raw' in (shown ?? {}) || 'providerId' in (shown ?? {}), false)
+    assert.deepEqual([shown?.raw, shown?.providerId], [undefined, undefined])
   })
 }
 

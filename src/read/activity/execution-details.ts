@@ -35,8 +35,8 @@ function worded(jobId: string, stored: StoredDetail, index: number, isTest: bool
     detail: stored.words ?? detail,
     isRetry: stored.isRetry ?? false,
     isTest: isTest || (stored.isTest ?? false),
-    ...(stored.providerId === undefined ? {} : { providerId: stored.providerId }),
-    ...(stored.raw ? { raw: stored.raw } : {}),
+    providerId: stored.providerId,
+    raw: stored.raw || undefined,
     source,
   }
 }

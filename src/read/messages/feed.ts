@@ -1,6 +1,6 @@
 // A subscriber's in-app feed, and how much of it is still unread or unseen.
 import type { Sql, Statement } from '../../db/sql.ts'
-import { allOf, json, prepared, sql, unseen } from '../../db/sql.ts'
+import { allOf, json, shortRead, sql, unseen } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { FeedItem } from '../../domain/messages/message-views.ts'
 import { nilId } from '../../domain/nil-id.ts'
@@ -112,7 +112,7 @@ function named(name: string | undefined, filter: FeedFilter & { payload?: unknow
   const marks = (['read', 'seen'] as const).map((mark) =>
     filter[mark] === undefined ? '' : ` ${mark} ${filter[mark]}`,
   )
-  return prepared(`${name}${marks.join('')}`, statement)
+  return shortRead(`${name}${marks.join('')}`, statement)
 }
 
 const recipientNamed = (environment: Environment, subscriberId: string): Statement =>

@@ -1,6 +1,6 @@
 // A subscriber's inbox: a page of it, and how many notifications each of some filters finds.
 import type { Sql, Statement } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { shortRead, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Inbox } from '../../domain/messages/inbox.ts'
 import { inboxCountMax } from '../../domain/messages/inbox.ts'
@@ -116,7 +116,7 @@ function countStatement(inbox: Inbox, filters: readonly InboxFilter[]): Statemen
   })
   const statement = sql`select array[${list(numbers)}]::integer[] as counts from (${countedOpen(inbox, open)}) as o`
   // What a bell asks for, again and again. Plans of other filters depend on their values.
-  return filters.every(isPlain) && open.length === filters.length ? prepared('inbox-counts', statement) : statement
+  return filters.every(isPlain) && open.length === filters.length ? shortRead('inbox-counts', statement) : statement
 }
 
 /** All that are open are walked once, whatever the number of filters. */

@@ -36,6 +36,7 @@ export class Heartbeat {
   #hasFailed = false
   #connection = ''
   #clockAheadMs: number | undefined
+  #held: ReadonlySet<string> = new Set()
 
   constructor(options: HeartbeatOptions) {
     this.#options = options
@@ -49,6 +50,11 @@ export class Heartbeat {
 
   get leases(): LeaseSource {
     return this.#leases
+  }
+
+  /** The environments in which nothing is sent, as of the last heartbeat. */
+  get held(): ReadonlySet<string> {
+    return this.#held
   }
 
   /** Since when this node has been connected without a break. */
@@ -83,6 +89,7 @@ export class Heartbeat {
       const wasAway = this.#hasFailed || startedAtMs - this.#beatStartedAtMs >= aliveMsMax
       if (isNew || wasAway) this.#connectedAtMs = monotonicMs()
       this.#connection = connection
+      this.#held = sameOr(this.#held, answer.heldEnvironments)
       this.#hasFailed = false
       this.#beatStartedAtMs = startedAtMs
     } catch (error) {
@@ -122,3 +129,7 @@ export class Heartbeat {
     return answer
   }
 }
+
+/** The set itself while nothing changes: whoever holds it can compare. */
+const sameOr = (before: ReadonlySet<string>, now: readonly string[]): ReadonlySet<string> =>
+  before.size === now.length && now.every((id) => before.has(id)) ? before : new Set(now)

@@ -50,6 +50,8 @@ export interface Node {
   hint(): void
   /** Whether other nodes work on this database, as of the last look. */
   hasOthers(): boolean
+  /** The environments in which nothing may be sent, as of the last heartbeat. */
+  heldEnvironments(): ReadonlySet<string>
   /** The process of another node was seen to end: what it held is freed without waiting. */
   reportDeath(nodeId: string): void
   stop(): Promise<void>
@@ -131,6 +133,10 @@ class HeartbeatNode implements Node {
     return this.#deaths.others > 0
   }
 
+  heldEnvironments(): ReadonlySet<string> {
+    return this.#heartbeat.held
+  }
+
   reportDeath(nodeId: string): void {
     if (nodeId === this.id) throw new Error('A node cannot report its own death')
     this.#deaths.report(nodeId)
@@ -173,7 +179,9 @@ class HeartbeatNode implements Node {
 
   async #beat(): Promise<boolean> {
     try {
+      const heldBefore = this.#heartbeat.held
       await this.#heartbeat.beat()
+      this.#reportHeld(heldBefore)
       if (!this.#isClear) await this.#deaths.freeEverything()
       this.#isClear = true
       this.#lastError = undefined
@@ -210,6 +218,16 @@ class HeartbeatNode implements Node {
       const wasCut = await this.#betweenLooks.sleep(glanceEveryMs)
       if (wasCut || this.#deaths.missesNeighbour()) return
     }
+  }
+
+  #reportHeld(before: ReadonlySet<string>): void {
+    const { held } = this.#heartbeat
+    if (held === before) return
+    const { world, onDue } = this.#options
+    const environments = [...held]
+    if (held.size === 0) world.log.info({}, 'Sending was released in all environments')
+    else world.log.warn({ environments }, 'Sending is held after a restore; `posthorn release` shows what is due')
+    onDue()
   }
 
   #lost(): void {

@@ -252,6 +252,7 @@ export async function countNotified(
 }
 
 export interface CalledOffEvent {
+  readonly id: string
   readonly version_id: string
   /** Whether its recipients were still being found. */
   readonly was_expanding: boolean
@@ -264,13 +265,23 @@ export async function callOffEvent(
   id: string,
   now: Date,
 ): Promise<CalledOffEvent | undefined> {
-  return tx.row<CalledOffEvent>(sql`
+  const [event] = await callOffEvents(tx, environment, [id], now)
+  return event
+}
+
+export async function callOffEvents(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  now: Date,
+): Promise<CalledOffEvent[]> {
+  return tx.rows<CalledOffEvent>(sql`
     with before as (
       select id, version_id, expanded_at from events
-      where environment_id = ${environment.id} and id = ${id} for update)
+      where environment_id = ${environment.id} and id = any(${ids}::uuid[]) order by id for update)
     update events e set canceled_at = coalesce(e.canceled_at, ${now}), expanded_at = coalesce(e.expanded_at, ${now})
     from before where e.environment_id = ${environment.id} and e.id = before.id
-    returning e.version_id, before.expanded_at is null as was_expanding`)
+    returning e.id, e.version_id, before.expanded_at is null as was_expanding`)
 }
 
 /**

@@ -1,7 +1,7 @@
 // The integrations table. Credentials and configurations are sealed on write and opened on read.
 
 import type { Sql, Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import { json, prepared, shortRead, sql } from '../../db/sql.ts'
 import type { StepFilter } from '../../domain/conditions/condition.ts'
 import type {
   Channel,
@@ -124,7 +124,7 @@ export async function lockIntegrations(tx: Tx, environment: Environment): Promis
 /** All that are not deleted, oldest first, without opening anything sealed. */
 export async function listIntegrationStatuses(db: Sql, environment: Environment): Promise<IntegrationStatus[]> {
   return db.rows<IntegrationStatus>(
-    prepared(
+    shortRead(
       'integrations-standings',
       sql`select id, provider_id as "providerId", channel, active, is_primary as "primary",
             jsonb_array_length(conditions) > 0 as "hasConditions"

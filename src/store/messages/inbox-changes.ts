@@ -22,6 +22,11 @@ export async function openInbox(tx: Tx, environment: Environment, subscriberId: 
     on conflict (environment_id, subscriber_id) do nothing`)
 }
 
+/** After a move from another server, whose transactions had other ids: everything that is there was there before. */
+export async function reopenInboxes(db: Sql): Promise<void> {
+  await db.run(sql`update inbox_changes set opened_in = pg_current_snapshot()`)
+}
+
 /**
  * Of those subscribers who are there and have opened their inbox. Each is looked up by itself: as a join, a plan made
  * while few inboxes were open would read all subscribers for every look.

@@ -1,6 +1,6 @@
 // The session_revocations table, and the subscriber that a session speaks for.
 import type { Sql, Tx } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { shortRead, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
 export interface SessionSubscriber {
@@ -17,7 +17,7 @@ export async function findSessionSubscriber(
   id: string,
 ): Promise<SessionSubscriber | undefined> {
   return db.row<SessionSubscriber>(
-    prepared(
+    shortRead(
       'inbox-session-subscriber',
       sql`select s.id, s.subscriber_id as "subscriberId", coalesce(r.generation, 0) as generation
           from subscribers s

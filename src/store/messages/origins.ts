@@ -1,6 +1,6 @@
 // What messages take from elsewhere: their events, their workflows, and the actors' images.
 import type { Sql, Statement } from '../../db/sql.ts'
-import { prepared, sql } from '../../db/sql.ts'
+import { shortRead, sql } from '../../db/sql.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { findEvents } from '../events/events.ts'
@@ -74,7 +74,7 @@ async function findWorkflows(
 ): Promise<(MessageWorkflow & { versionId: string })[]> {
   // A definition can be large, and this is queried at every page view: only what is shown is transferred.
   return db.rows(
-    prepared(
+    shortRead(
       'messages-workflows',
       sql`select v.id as "versionId", w.id, ${pinnedIdentifier} as identifier, v.definition->>'name' as name,
                  v.definition->'tags' as tags, (v.definition->>'critical')::boolean as critical, ${steps} as steps

@@ -17,6 +17,7 @@ interface ErasedTable {
  */
 export const erasedTables: readonly ErasedTable[] = [
   { name: 'tasks', table: sql`tasks` },
+  { name: 'sending_holds', table: sql`sending_holds` },
   { name: 'jobs', table: sql`jobs`, isPartitioned: true },
   { name: 'messages', table: sql`messages`, isPartitioned: true },
   { name: 'notifications', table: sql`notifications`, isPartitioned: true },

@@ -25,6 +25,28 @@ export async function isMigrated(db: Sql): Promise<boolean> {
   return row?.exists === true
 }
 
+/** The last migration that was applied. */
+export async function findLastMigration(db: Sql): Promise<string> {
+  const row = await db.row<{ name: string }>(sql`select name from schema_migrations order by number desc limit 1`)
+  return row?.name ?? ''
+}
+
+/** Whether there are tables although Posthorn never installed its own. */
+export async function hasForeignTables(db: Sql): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>(sql`
+    select to_regclass('schema_migrations') is null and exists (
+      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind in ('r', 'p', 'v', 'm', 'S') and n.nspname not in ('pg_catalog', 'information_schema')
+        and n.nspname not like 'pg\\_%') as found`)
+  return row?.found === true
+}
+
+/** The major version of the server. */
+export async function findServerMajor(db: Sql): Promise<number> {
+  const row = await db.row<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
+  return Math.floor((row?.version ?? 0) / 10_000)
+}
+
 /** In which form values are sealed: as what the first start left, or `posthorn reseal` after it. */
 export async function findSealForm(db: Sql): Promise<SealForm> {
   const check = (await isInstalled(db)) ? await findEncryptionCheck(db) : undefined

@@ -32,13 +32,16 @@ export interface BeatAnswer {
   readonly databaseNow: Date
   readonly backendPid: number
   readonly serverStartedAt: string
+  /** The environments in which nothing is sent: a restore holds them until they are released. */
+  readonly heldEnvironments: readonly string[]
 }
 
 /** More nodes than any installation has. */
 const nodesMax = 1_000
 
 const beatAnswer = sql`clock_timestamp() as "databaseNow", pg_backend_pid() as "backendPid",
-  extract(epoch from pg_postmaster_start_time())::text as "serverStartedAt"`
+  extract(epoch from pg_postmaster_start_time())::text as "serverStartedAt",
+  array(select h.environment_id::text from sending_holds h) as "heldEnvironments"`
 
 /** Ends what the node was before: a node that registers again has given that up. */
 export async function registerNode(

@@ -19,6 +19,8 @@ export const activityRoutes = [
       'Triggered events, one item per subscriber, newest first, with the jobs of each step and their execution details. Filters are combined by “and”, the values of one filter by “or”.',
     query: activityQuery,
     replies: { 200: activityPageReply },
+    // 45 kB for ten of two steps: by its schema it would take almost three times as long.
+    writtenBy: JSON.stringify,
     handle: async ({ db, versions }, { principal, query }) => {
       const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
       const page = await activityPage(db, principal.environment, asked, versions)

@@ -10,7 +10,7 @@ import { Turn } from '../../../domain/turn.ts'
 import type { UnknownMember } from '../../../domain/unknown-members.ts'
 import { isLargeBody, plainBytesOf } from '../../request/body-parser.ts'
 import type { EventSource } from '../../request/event-request.ts'
-import { readEvent } from '../../request/event-request.ts'
+import { readEvent, readEventInTurns } from '../../request/event-request.ts'
 import { route } from '../../route.ts'
 import { freeObject, literals } from '../../schemas.ts'
 import { refusalOf, unknownMemberWarning, unknownMemberWords } from '../../warnings.ts'
@@ -134,7 +134,7 @@ export const eventRoutes = [
     handle: async ({ triggers, unknownMembers }, { principal, body, idempotency, traceparent }) => {
       const source = sourceOf(body)
       const read = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
-      const { events, warnings } = lookThrough(body.events, read, unknownMembers)
+      const { events, warnings } = await lookThrough(body.events, read, unknownMembers)
       const answer = await triggers.bulk(principal.environment, { events, idempotency, traceparent })
       return warnings.length === 0 ? answer : { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] }
     },
@@ -187,9 +187,10 @@ const sourceOf = (body: unknown): EventSource => ({ plainBytes: plainBytesOf(bod
 /** A file that was decoded and one that is written are two turns. */
 async function readOne(body: unknown, kind: 'named' | 'broadcast' = 'named'): Promise<GivenEvent> {
   const source = sourceOf(body)
+  if (source.isLarge !== true) return readEvent(body, source, kind)
   const turn = new Turn()
-  const event = readEvent(body, source, kind)
-  if (source.isLarge === true && turn.isOver()) await turn.next()
+  const event = await readEventInTurns(body, source, turn, kind)
+  if (turn.isOver()) await turn.next()
   return event
 }
 
@@ -200,7 +201,7 @@ async function readInTurns(events: readonly unknown[], source: EventSource): Pro
   const turn = new Turn()
   const read: GivenEvent[] = []
   for (const given of events) {
-    read.push(readEvent(given, source))
+    read.push(await readEventInTurns(given, source, turn, 'named'))
     if (turn.isOver()) await turn.next()
   }
   return read
@@ -218,12 +219,17 @@ function withUnknown(event: GivenEvent, unknown: readonly UnknownMember[]): Give
 }
 
 /** Refused or reported, each event for itself. */
-function lookThrough(
+async function lookThrough(
   given: readonly unknown[],
   read: readonly GivenEvent[],
   then: 'warn' | 'refuse',
-): { events: readonly GivenEvent[]; warnings: readonly Warning[] } {
-  const unknown = given.map(unknownInEvent)
+): Promise<{ events: readonly GivenEvent[]; warnings: readonly Warning[] }> {
+  const turn = new Turn()
+  const unknown: UnknownMember[][] = []
+  for (const [index, event] of given.entries()) {
+    unknown.push(unknownInEvent(event, index))
+    if (turn.isOver()) await turn.next()
+  }
   if (unknown.every((members) => members.length === 0)) return { events: read, warnings: [] }
   const events = read.map((event, index): GivenEvent => {
     const members = unknown[index] ?? []
