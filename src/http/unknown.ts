@@ -40,7 +40,10 @@ const isOfAnswers = (name: string): boolean => name.startsWith('_') || bookkeepi
 
 const none: readonly Warning[] = []
 
-/** Parameters are never refused: proxies and browsers add their own. */
+/**
+ * Parameters are never refused: proxies and browsers add their own. But none of them reaches what reads the query, where
+ * one may mean something: `orderBy` for a list that has a single order.
+ */
 function unknownParametersOf({ query }: Documented): (given: unknown) => readonly Warning[] {
   const names = Object.keys((query as { properties?: object } | undefined)?.properties ?? {})
   const known = new Set(names)
@@ -51,6 +54,7 @@ function unknownParametersOf({ query }: Documented): (given: unknown) => readonl
       const nearest = nearMiss(name, names)
       found ??= []
       found.push({ code: 'unknown-parameter', name, ...(nearest === undefined ? {} : { nearest }) })
+      delete (given as Record<string, unknown>)[name]
     }
     return found ?? none
   }

@@ -148,6 +148,14 @@ test('an unknown parameter of a query is named, and never refused', async () => 
   }
 })
 
+test('an unknown parameter that means something to another list means nothing here', async () => {
+  for (const parameter of ['orderBy=nothing', 'orderBy=_id', 'includeCursor=true']) {
+    const { status, headers } = await app.call('GET', `/v1/audit?${parameter}`)
+    assert.equal(status, 200, parameter)
+    assert.match(String(headers['posthorn-warnings']), /^unknown-parameter;name=/)
+  }
+})
+
 test('a trigger: the event runs, the header warns, and the activity shows it', async () => {
   const body = {
     name: 'known',

@@ -17,6 +17,12 @@ const cssLengthMax = 100_000
 const selectorLengthMax = 300
 /** What counts siblings, by how many there are. */
 const siblingWeight = 1 / 20
+/** Each selector compares what is outermost with each other: so many pairs in the time of one match. */
+const pairsPerMatch = 320
+/** Selectors that the inliner uses itself. */
+const ownSelectors = 6
+/** Each is looked for among its siblings, and removed from them. */
+const sheetsMax = 100
 /** Characters of an attribute that are searched in the time of one match. */
 const charactersPerMatch = 200
 /** With longer values, looking for functions in them takes longer than all else: it grows with the square. */
@@ -59,6 +65,7 @@ export function cheapCss(
   counts: ElementCounts,
   parsers: CssParsers,
 ): CssVerdict | undefined {
+  if (counts.sheets > sheetsMax) return undefined
   if (css.length > cssLengthMax || [css, ...ownStyles].some(hasOpenComment)) return undefined
   const rules = parsers.rulesOf(css)
   const own = ownStyles.flatMap(ownDeclarations)
@@ -69,14 +76,15 @@ export function cheapCss(
   const weightOf = ({ value }: CssDeclaration): number => (resolves ? 1 + (value.length / valueLengthPerUnit) ** 2 : 1)
   const sum = (declarations: readonly CssDeclaration[]): number =>
     declarations.reduce((total, declaration) => total + weightOf(declaration), 0)
-  let matches = 0
+  const comparing = counts.outermost ** 2 / pairsPerMatch
+  let matches = ownSelectors * comparing
   let parts = 0
   let declared = sum(own)
   for (const [text, declarations] of rules) {
     const cost = selectorCost(text, counts, parsers)
     if (cost === undefined) return undefined
     parts += cost.parts
-    matches += cost.matches
+    matches += cost.matches + comparing
     declared += cost.elements * sum(declarations)
     if (parts > partsMax || matches > matchesMax || declared > declarationsMax) return undefined
   }

@@ -14,6 +14,10 @@ export interface ElementCounts {
   /** The most siblings. */
   readonly siblings: number
   readonly depth: number
+  /** Elements and texts that are in no element. */
+  readonly outermost: number
+  /** <style> elements, inlined or not. */
+  readonly sheets: number
   /** Of names of elements, of `.class` and `#id`, in lower case. */
   readonly names: ReadonlyMap<string, number>
   /** Characters of all classes and ids. */
@@ -56,7 +60,17 @@ export function styledDocument(root: DocumentNode): StyledDocument {
     }
     level = next
   }
-  const counts = { elements, siblings, depth, names, nameLength, attributesLength }
+  const outermost = root.children?.length ?? 0
+  const counts = {
+    elements,
+    siblings,
+    depth,
+    outermost,
+    sheets: names.get('style') ?? 0,
+    names,
+    nameLength,
+    attributesLength,
+  }
   return { counts, css: sheets.join('\n'), ownStyles }
 }
 

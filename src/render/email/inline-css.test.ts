@@ -56,9 +56,18 @@ test('a document that would take long keeps its style', () => {
     `<style>${'p a b i{color:red}'.repeat(900)}</style>${'<p>x</p>'.repeat(500)}`,
     `<style>p p{color:red}</style>${'<p>'.repeat(101)}`,
     '<style>'.repeat(5_000),
+    // Without an element around them each is compared with each, for every selector.
+    `<style>b{color:red}</style>${'<b></b>'.repeat(2_900)}`,
+    `<style>${'b{color:red}'.repeat(12)}</style>${'<b></b>'.repeat(1_200)}`,
+    `${'<style>b{color:red}</style>'.repeat(101)}<b></b>`,
   ]) {
     assert.equal(inlineCss(large), large)
   }
+})
+
+test('as many elements within another are inlined', () => {
+  const list = `<style>b{color:red}</style><div>${'<b></b>'.repeat(2_900)}</div>`
+  assert.match(inlineCss(list), /<b style="color: red;">/)
 })
 
 test('CSS that no one understands does not stop the mail', () => {

@@ -201,3 +201,15 @@ test('of a thousand errors in a payload twenty are reported', () => {
 test('an unknown format is no reason to refuse', () => {
   assert.deepEqual(compiled({ properties: { at: { type: 'string', format: 'own' } } })({ at: 'x' }), [])
 })
+
+test('items are unique by their value, however many there are', () => {
+  const compiled = compilePayloadSchema({ properties: { list: { type: 'array', uniqueItems: true } } })
+  assert.ok(compiled.ok)
+  const isUnique = (...list: unknown[]): boolean => compiled.check({ list }).length === 0
+  const different = [0, '0', false, null, '', [], {}, [1, 2], [2, 1], [{ a: 1 }], { a: 1 }, { a: '1' }, { a: 1, b: 1 }]
+  assert.ok(isUnique(...different, { members: [['a', 1]] }, { 1: 'a', b: 1 }))
+  for (const one of different) assert.equal(isUnique(...different, structuredClone(one)), false, JSON.stringify(one))
+  assert.equal(isUnique({ a: { b: 1, 2: [] } }, { a: { 2: [], b: 1 } }), false)
+  assert.ok(isUnique(...Array.from({ length: 20_000 }, (_, index) => ({ index }))))
+  assert.deepEqual(compiled.check({ list: [1, 1] }), ['payload.list must NOT have duplicate items'])
+})

@@ -40,6 +40,19 @@ test('work that others kept waiting begins again with more time, but not forever
   assert.equal(begun, 3)
 })
 
+test('all attempts together take no longer than one turn may', () => {
+  const limits: number[] = []
+  const work = () => {
+    limits.push(Date.now())
+    return busyFor(10_000)
+  }
+  const begunMs = Date.now()
+  // The processor was free again at the second attempt, which would have had 200 ms.
+  assert.throws(() => withinTime(10, work, cpuOf(1, 30, 1), 40), isOutOfTime)
+  assert.equal(limits.length, 2)
+  assert.ok(Date.now() - begunMs < 150, 'the second attempt ends after what is left')
+})
+
 test('what the work throws is thrown', () => {
   assert.throws(
     () =>

@@ -10,18 +10,29 @@ const shareMin = 0.5
 const shareLeast = 0.05
 const attemptsMax = 3
 
-/** The work may be started several times. Throws an error that `isOutOfTime` recognises. */
-export function withinTime<Result>(timeoutMs: number, work: () => Result, cpuMs = processMs): Result {
+/**
+ * The work may be started several times: together they may take `totalMs`, should the processor be free again. Throws an
+ * error that `isOutOfTime` recognises.
+ */
+export function withinTime<Result>(
+  timeoutMs: number,
+  work: () => Result,
+  cpuMs = processMs,
+  totalMs = Number.POSITIVE_INFINITY,
+): Result {
   let limitMs = timeoutMs
+  let leftMs = totalMs
   for (let attempt = 1; ; attempt += 1) {
     const begunMs = cpuMs()
     stage['work'] = work
     try {
       return play.runInContext(stage, { timeout: limitMs })
     } catch (error) {
-      const share = (cpuMs() - begunMs) / limitMs
-      if (!isOutOfTime(error) || share >= shareMin || attempt === attemptsMax) throw error
-      limitMs = Math.ceil(timeoutMs / Math.max(share, shareLeast))
+      const spentMs = cpuMs() - begunMs
+      const share = spentMs / limitMs
+      leftMs -= spentMs
+      if (!isOutOfTime(error) || share >= shareMin || attempt === attemptsMax || leftMs < 1) throw error
+      limitMs = Math.ceil(Math.min(timeoutMs / Math.max(share, shareLeast), leftMs))
     } finally {
       stage['work'] = undefined
     }
