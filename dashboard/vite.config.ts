@@ -3,7 +3,9 @@ import tailwindcss from '@tailwindcss/vite'
 import { defineConfig } from 'vite'
 
 const service = process.env.POSTHORN_URL ?? 'http://localhost:3000'
-const proxied = Object.fromEntries(['/v1', '/v2', '/message-frame', '/health', '/docs'].map((path) => [path, service]))
+const proxied = Object.fromEntries(
+  ['/v1', '/v2', '/message-frame', '/health', '/ready', '/docs'].map((path) => [path, service]),
+)
 
 export default defineConfig({
   base: './',

@@ -58,17 +58,24 @@ export const basePath = new URL(document.baseURI).pathname
 
 const headers = () => ({ 'x-posthorn-dashboard': environmentId })
 
-export const client = createClient<paths>({ baseUrl: basePath.replace(/\/$/, '') })
-client.use({
-  onRequest({ request }) {
-    request.headers.set('x-posthorn-dashboard', environmentId)
-    return request
-  },
-  onResponse({ response }) {
-    const warnings = response.headers.get('posthorn-warnings')
-    if (warnings !== null) for (const words of warningWords(warnings)) say(words, 'error')
-  },
-})
+function clientFor(idOf: () => string) {
+  const made = createClient<paths>({ baseUrl: basePath.replace(/\/$/, '') })
+  made.use({
+    onRequest({ request }) {
+      request.headers.set('x-posthorn-dashboard', idOf())
+      return request
+    },
+    onResponse({ response }) {
+      const warnings = response.headers.get('posthorn-warnings')
+      if (warnings !== null) for (const words of warningWords(warnings)) say(words, 'error')
+    },
+  })
+  return made
+}
+
+export const client = clientFor(() => environmentId)
+/** Calls of another environment that one is signed in to. */
+export const clientOf = (id: string): typeof client => clientFor(() => id)
 
 /** What the service did not understand: `unknown-member;path="overrides.emial";nearest="email", more;count=3`. */
 function warningWords(header: string): string[] {

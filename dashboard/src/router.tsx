@@ -22,6 +22,7 @@ const page = (path: string, load: Module, name: string) =>
 
 const workflows = () => import('./pages/workflows/workflows-page.tsx')
 const subscribers = () => import('./pages/subscribers/subscribers-page.tsx')
+const contexts = () => import('./pages/contexts/contexts-page.tsx')
 const endpoint = () => import('./pages/webhooks/endpoint-page.tsx')
 const settings = () => import('./pages/settings/settings-page.tsx')
 
@@ -40,10 +41,15 @@ const tree = root.addChildren([
     page('/activity/$notificationId', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
     page('/workflows', workflows, 'WorkflowsPage'),
     page('/workflows/$workflowId', () => import('./pages/workflows/editor-page.tsx'), 'EditorPage'),
+    page('/workflows/$workflowId/versions', () => import('./pages/workflows/versions-page.tsx'), 'VersionsPage'),
     page('/subscribers', subscribers, 'SubscribersPage'),
     page('/subscribers/$subscriberId', () => import('./pages/subscribers/subscriber-page.tsx'), 'SubscriberPage'),
     page('/topics', () => import('./pages/topics/topics-page.tsx'), 'TopicsPage'),
     page('/topics/$topicKey', () => import('./pages/topics/topic-page.tsx'), 'TopicPage'),
+    page('/tenants', () => import('./pages/tenants/tenants-page.tsx'), 'TenantsPage'),
+    page('/tenants/$identifier', () => import('./pages/tenants/tenant-page.tsx'), 'TenantPage'),
+    page('/contexts', contexts, 'ContextsPage'),
+    page('/contexts/$type/$id', contexts, 'ContextPage'),
     page('/integrations', () => import('./pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
     page(
       '/integrations/new/$providerId',

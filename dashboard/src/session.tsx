@@ -45,7 +45,7 @@ export function useEnvironment(): Environment {
   return environment
 }
 
-type Scope = Session['scopes'][number]
+export type Scope = Session['scopes'][number]
 
 /** Whether the session may change things of a kind: what is not offered is not refused. */
 export function useMayChange(scope: Scope = 'full'): boolean {

@@ -68,6 +68,7 @@ import { translationRoutes } from './routes/workflows/translations.ts'
 import { translationV2Routes } from './routes/workflows/translations-v2.ts'
 import { workflowOverrideRoutes } from './routes/workflows/workflow-overrides.ts'
 import { workflowTestRoutes } from './routes/workflows/workflow-test.ts'
+import { workflowVersionRoutes } from './routes/workflows/workflow-versions.ts'
 import { workflowRoutes } from './routes/workflows/workflows.ts'
 import { workflowV2Routes } from './routes/workflows/workflows-v2.ts'
 
@@ -77,6 +78,7 @@ export const routes: readonly Route[] = [
   ...eventProgressRoutes,
   ...simulateRoutes,
   ...workflowRoutes,
+  ...workflowVersionRoutes,
   ...workflowV2Routes,
   ...workflowTestRoutes,
   ...configurationRoutes,

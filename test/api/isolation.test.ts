@@ -81,6 +81,7 @@ const plain: Readonly<Record<string, string>> = {
   channel: 'email',
   locale: 'fr',
   seq: '1',
+  version: '1',
 }
 
 /** What a read needs beyond its path. */

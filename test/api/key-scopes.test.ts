@@ -25,8 +25,8 @@ const operations: Readonly<Record<Scope, string>> = {
     retrieveWorkflowV2 searchSubscribers simulateEvent
     countSubscriberNotifications listEnvironmentVariables listSubscriberNotifications previewLayout
     retrieveEnvironmentVariable retrieveEnvironmentVariableUsage retrieveMasterTranslation retrieveOwnTranslation
-    retrieveOwnTranslationGroup retrieveTopicSubscription
-    listExecutionDetails listNotificationTemplates listSubscriberPreferencesByLevel listSubscribersV1 listTopicsV1
+    retrieveOwnTranslationGroup retrieveTopicSubscription listWorkflowVersions compareWorkflowVersions
+    retrieveWorkflowFiles listExecutionDetails listNotificationTemplates listSubscriberPreferencesByLevel listSubscribersV1 listTopicsV1
     retrieveInAppStatus retrieveNotificationTemplate retrieveSubscriberV1 retrieveTopicV1 retrieveWebhookStatus`,
   'outbox:read': 'listOutbox retrieveEmlFromOutbox retrieveFromOutbox retrieveHtmlFromOutbox waitForOutbox',
   'workflows:write': `applyConfiguration createFeed createLayout createLayoutV2 createNotificationGroup createWorkflow createWorkflowOverride
@@ -34,7 +34,7 @@ const operations: Readonly<Record<Scope, string>> = {
     deleteTranslation deleteWorkflow deleteWorkflowOverride deleteWorkflowV2 duplicateLayoutV2 makeLayoutDefault
     putTranslation replaceWorkflow replaceWorkflowV2 updateLayout updateLayoutV2 updateNotificationGroup
     updateTenantWorkflowOverride updateWorkflow updateWorkflowOverride updateWorkflowStatus updateWorkflowV2
-    deleteOwnTranslation deleteOwnTranslationGroup importMasterTranslation putOwnTranslation
+    deleteOwnTranslation deleteOwnTranslationGroup importMasterTranslation putOwnTranslation restoreWorkflowVersion
     createNotificationTemplate deleteNotificationTemplate replaceNotificationTemplate updateNotificationTemplateStatus`,
   'inbox:write': `answerMessageButton archiveNotification markAllMessages markMessages markMessagesBySeenAndRead
     markNotificationRead markNotificationUnread revokeSubscriberSessions snoozeNotification unarchiveNotification

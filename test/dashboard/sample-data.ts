@@ -101,6 +101,14 @@ export async function fill(scene: DashboardScene): Promise<SampleIds> {
   })
   await scene.call('PUT', '/v1/translations/de', { texts: { order: { shipped: 'Ihre Bestellung ist unterwegs' } } })
   await scene.call('POST', '/v1/suppressions', { channel: 'email', address: 'gone@example.com', reason: 'bounced' })
+  await scene.call('POST', '/v1/tenants', { identifier: 'acme', name: 'Acme Ltd', data: { plan: 'team' } })
+  await scene.call('POST', '/v1/workflow-overrides', {
+    workflowId: 'weekly-report',
+    tenantId: 'acme',
+    active: false,
+    preferenceSettings: { sms: false },
+  })
+  await scene.call('POST', '/v2/contexts', { type: 'workspace', id: 'design', data: { plan: 'team', members: 12 } })
   const endpoint = await scene.call('POST', '/v1/webhook-endpoints', {
     url: 'https://hooks.example.com/posthorn',
     description: 'Order service',

@@ -17,4 +17,23 @@ export const shared: Shared = { page: undefined, ids: { workflowId: '', notifica
 
 export const heading = (at: Json, name: string | RegExp): Promise<void> =>
   at.getByRole('heading', { name }).first().waitFor()
+/** Pages change a little after what they were asked for: each of these waits for it. */
 export const shown = (at: Json, text: string | RegExp): Promise<void> => at.getByText(text).first().waitFor()
+export const gone = (what: Json): Promise<void> => what.first().waitFor({ state: 'detached' })
+export const titled = (at: Json, start: string): Promise<void> =>
+  at.locator(`xpath=//title[starts-with(., '${start}')]`).waitFor({ state: 'attached' })
+export const disabled = (at: Json, name: string): Promise<void> =>
+  at.getByRole('button', { name, disabled: true }).waitFor()
+/** The editor of templates is loaded after its page, and replaces a plain field. */
+export const written = (field: Json, text: string | RegExp): Promise<void> =>
+  field.and(field.page().locator('[contenteditable]')).filter({ hasText: text }).waitFor()
+
+/** Calls that were refused are something a browser complains of. None is under way once the page is gone. */
+export async function leave(at: Json): Promise<void> {
+  await at.goto('about:blank')
+  scene.complaints.splice(0)
+}
+export async function close(visitor: Json): Promise<void> {
+  await visitor.context().close()
+  scene.complaints.splice(0)
+}

@@ -140,6 +140,7 @@ function run(script: string, work: string, variables: Readonly<Record<string, st
       PATH: `${join(projectRoot, 'test/docs/bin')}:${PATH}`,
       HOME,
       KEY: developmentKey,
+      PRODUCTION_KEY: productionKey,
       POSTHORN_DASHBOARD: 'off',
       POSTHORN_PROFILES: join(work, 'profiles.json'),
       EDIT: join(projectRoot, 'test/docs/apply-edit.mjs'),

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
+import { versionsPage } from '../../src/read/workflows/workflow-versions.ts'
 import type { WorkflowQuery } from '../../src/read/workflows/workflows.ts'
 import { retrieveWorkflow, workflowsPage } from '../../src/read/workflows/workflows.ts'
+import { findWorkflowAt } from '../../src/store/workflows/workflow-versions.ts'
 import { findVersions, findWorkflowsByIdentifier } from '../../src/store/workflows/workflows.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -89,6 +91,20 @@ test('one workflow is found by its id and by its identifier through an index', a
     )
   const found = (await read('workflow-77')) ?? assert.fail('no workflow')
   assert.equal((await read(found._id))?._id, found._id)
+})
+
+test('versions of a workflow are listed and found through the index of their numbers', async () => {
+  const page = await assertBounded(app.database.db, 'versions', pageBounds, (db) =>
+    versionsPage(db, environment, { idOrIdentifier: 'workflow-77', page: 0, limit }),
+  )
+  assert.equal(page?.data[0]?.isCurrent, true)
+  const workflow = (await retrieveWorkflow(app.database.db, environment, 'workflow-77')) ?? assert.fail('none')
+  for (const number of [1, undefined]) {
+    const found = await assertBounded(app.database.db, 'one version', pageBounds, (db) =>
+      findWorkflowAt(db, environment, workflow._id, number),
+    )
+    assert.equal(found?.number, 1)
+  }
 })
 
 test('what a trigger asks for is found by key', async () => {

@@ -41,6 +41,8 @@ export const places: readonly { readonly title?: string; readonly places: readon
     places: [
       { to: '/subscribers', text: 'Subscribers', icon: 'people', words: 'persons users' },
       { to: '/topics', text: 'Topics', icon: 'topic', words: 'groups audiences' },
+      { to: '/tenants', text: 'Tenants', icon: 'tenant', words: 'customers overrides' },
+      { to: '/contexts', text: 'Contexts', icon: 'context', words: 'workspaces objects data' },
     ],
   },
   {

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { EnvLink } from '../env-link.tsx'
+import type { Scope } from '../session.tsx'
 import { useMayChange } from '../session.tsx'
 import { Button } from './controls.tsx'
 import type { IconName } from './icons.tsx'
@@ -42,6 +43,8 @@ export function List<Data, Row>({ of, rowsOf, empty, more, rows, ...table }: Lis
 
 interface Creates {
   readonly text: string
+  /** What a session needs to be offered it. */
+  readonly scope: Scope
   readonly busy?: boolean
   readonly onClick: () => void
 }
@@ -76,7 +79,7 @@ export function ListPage<Data, Row>({
   empty: { readonly icon: IconName; readonly title: string; readonly text?: string }
   children?: ReactNode
 }) {
-  const mayChange = useMayChange()
+  const mayChange = useMayChange(creates?.scope)
   const create = mayChange && creates !== undefined && (
     <Button look="primary" icon="plus" busy={creates.busy === true} onClick={creates.onClick}>
       {creates.text}

@@ -1,9 +1,9 @@
 // What a command is going to change: shown first, and done only after a yes.
+import { textDiff } from '../../domain/workflows/text-diff.ts'
+import { withoutNumbers } from '../../manage/workflows/text/hidden-values.ts'
 import type { Terminal } from '../command.ts'
 import { confirmed } from '../terminal/confirm.ts'
 import { visible } from '../terminal/visible-text.ts'
-import { withoutNumbers } from './hidden-values.ts'
-import { textDiff } from './text-diff.ts'
 
 export interface PlannedChange {
   /** `workflow order-shipped`. */

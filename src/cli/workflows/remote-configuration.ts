@@ -1,8 +1,7 @@
 // The configuration of an environment, read from and written to a running service.
 
 import type { Configuration, ConfigurationChange } from '../../domain/workflows/configuration.ts'
-import { flatTexts } from '../../domain/workflows/translation.ts'
-import type { Document } from '../../domain/workflows/workflow-document.ts'
+import { comparableSides } from '../../manage/workflows/text/change-texts.ts'
 import type { ApiClient, Query } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
 import type { Terminal } from '../command.ts'
@@ -10,8 +9,6 @@ import { UsageError } from '../command.ts'
 import { visible } from '../terminal/visible-text.ts'
 import type { PlannedChange } from './change-plan.ts'
 import { plannedChange } from './change-plan.ts'
-import { comparable } from './hidden-values.ts'
-import { filesOf } from './workflow-files.ts'
 
 const path = '/v1/configuration'
 /** For hundreds of workflows, each of which is a transaction. */
@@ -62,23 +59,9 @@ export async function planned(
   }
 }
 
-function shownChange({ kind, identifier, before, after }: ConfigurationChange): PlannedChange | undefined {
-  const filesOfSide = (side: Document | null) => (side === null ? [] : filesOf(side))
-  const sides =
-    kind === 'workflow'
-      ? comparable(filesOfSide(before), filesOfSide(after))
-      : { before: textOf(before), after: textOf(after) }
-  return plannedChange(`${kind} ${identifier}`, sides.before, sides.after)
-}
-
-/** A line for each member, and for each text. */
-function textOf(document: Document | null): string {
-  if (document === null) return ''
-  const { identifier: _, locale: __, texts, content, ...members } = document
-  const lines = Object.entries(members).map(([name, value]) => `${name}: ${String(value)}`)
-  const flat = typeof texts === 'object' && texts !== null ? flatTexts(texts as Document).texts : new Map()
-  const ofTexts = [...flat].sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, text]) => `${key}: ${text}`)
-  return [...lines, ...ofTexts, ...(typeof content === 'string' ? [content] : [])].join('\n')
+function shownChange(change: ConfigurationChange): PlannedChange | undefined {
+  const { before, after } = comparableSides(change)
+  return plannedChange(`${change.kind} ${change.identifier}`, before, after)
 }
 
 /** The service names a workflow, its author knows the file. */

@@ -1,14 +1,14 @@
-// Workflows as files: one a file, YAML or JSON, long texts beside it; read, written, and compared as they are written.
+// Workflows as files of a folder: one a file, YAML or JSON, long texts beside it.
 import { readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { parseDocument, stringify } from 'yaml'
-import { slugOf } from '../../domain/delivery/integration.ts'
+import { parseDocument } from 'yaml'
 import { unknownMembers } from '../../domain/unknown-members.ts'
 import type { Document } from '../../domain/workflows/workflow-document.ts'
 import { elementCheck } from '../../http/request/validator.ts'
 import { createWorkflowBody } from '../../http/routes/workflows/workflow-schemas.ts'
+import type { TextFile } from '../../manage/workflows/text/workflow-texts.ts'
+import { schemaName } from '../../manage/workflows/text/workflow-texts.ts'
 import { UsageError } from '../command.ts'
-import type { TextFile } from './folder-files.ts'
 import { readBelow } from './folder-files.ts'
 
 export interface WorkflowFile {
@@ -19,10 +19,7 @@ export interface WorkflowFile {
 const filesMax = 1_000
 /** Deeper than the schema of any payload. */
 const depthMax = 100
-/** A text of one short line stays inline. */
-const inlineLengthMax = 120
 const kinds: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json'])
-export const schemaName = 'workflow.schema.json'
 
 const checkWorkflow = elementCheck(createWorkflowBody)
 
@@ -109,52 +106,6 @@ async function withTexts(
   )
   return Object.fromEntries(entries)
 }
-
-/** The files of one workflow: the document, and its long texts beside it. */
-export function filesOf(document: Document): TextFile[] {
-  const name = fileNameOf(String(document['workflowId']))
-  const texts: TextFile[] = []
-  const steps = (document['steps'] as readonly Document[]).map((step, place) =>
-    withoutLongText(step, `${name}/${place + 1}-${textName(step)}`, texts),
-  )
-  const text = `# yaml-language-server: $schema=./${schemaName}\n${stringify({ ...document, steps }, { lineWidth: 0 })}`
-  return [{ path: `${name}.yaml`, text }, ...texts]
-}
-
-/** Dots alone are a folder's own name, or that of the one above; no identifier holds a percent sign. */
-const fileNameOf = (identifier: string): string =>
-  /^\.+$/.test(identifier) ? identifier.replaceAll('.', '%2E') : identifier
-
-function textName(step: Document): string {
-  const { type } = step['template'] as { type: string }
-  return slugOf(String(step['name'] ?? '')) || type
-}
-
-function withoutLongText(step: Document, name: string, texts: TextFile[]): Document {
-  const template = step['template'] as Document
-  const variants = step['variants'] as readonly Document[] | undefined
-  const changed = {
-    ...step,
-    template: shortened(template, name, texts),
-    ...(variants === undefined
-      ? {}
-      : { variants: variants.map((variant, place) => withoutLongText(variant, `${name}-${place + 1}`, texts)) }),
-  }
-  return changed
-}
-
-function shortened(template: Document, name: string, texts: TextFile[]): Document {
-  const { content, ...rest } = template
-  const isLong = typeof content === 'string' && (content.includes('\n') || content.length > inlineLengthMax)
-  if (!isLong) return template
-  const path = `${name}.${template['type'] === 'email' || template['type'] === 'in_app' ? 'html' : 'txt'}`
-  texts.push({ path, text: content })
-  return { ...rest, contentFile: path }
-}
-
-/** One text of all files of a workflow, for comparing. */
-export const wholeText = (files: readonly TextFile[]): string =>
-  files.map(({ path, text }, place) => (place === 0 || text === '' ? text : `--- ${path}\n${text}\n`)).join('')
 
 /** For editors: they complete and check the files as they are written. */
 export function schemaFile(): TextFile {

@@ -274,7 +274,7 @@ async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
   throw invalidField('name', `name: an environment can have at most ${workflowsMax} workflows`)
 }
 
-const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }
+export const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }
 
 async function answerOf(tx: Tx, principal: Principal, id: string): Promise<Workflow> {
   const { environment } = principal

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
-import { heading, scene, shared, shown, skip } from '../story.ts'
+import { heading, leave, scene, shared, shown, skip, written } from '../story.ts'
 
 test('a workflow is edited, previewed and saved; what is not saved survives a reload', { skip }, async () => {
   const { page } = shared
@@ -12,7 +12,7 @@ test('a workflow is edited, previewed and saved; what is not saved survives a re
   await shown(page, /Parcel .*left us, Ada!/)
   await page.reload()
   await shown(page, 'Not saved')
-  assert.match(await text.inputValue(), /^Parcel/)
+  await written(text, /^Parcel/)
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await shown(page, /Saved\. New events/)
   const saved = await scene.call('GET', `/v1/workflows/${shared.ids.workflowId}`)
@@ -43,6 +43,99 @@ test('steps are added, moved and removed, with a delay, a digest and a condition
   assert.equal(data[0].steps[3].filters[0].children[0].field, 'plan')
 })
 
+test('an e-mail of blocks is saved as HTML, and read back as the same blocks', { skip }, async () => {
+  const { page } = shared
+  const { data } = await scene.call('GET', '/v1/workflows?query=Built')
+  await page.goto(`development/workflows/${data[0]._id}`)
+  await page
+    .getByRole('navigation', { name: 'Steps' })
+    .getByRole('button', { name: /E-mail/ })
+    .first()
+    .click()
+  for (const block of ['Heading', 'Image', 'Divider', 'Columns', 'Repeat', 'Only if']) {
+    await page.getByRole('button', { name: 'Add a block' }).click()
+    await page.getByRole('menuitem', { name: block, exact: true }).click()
+  }
+  await page.getByLabel('Heading of the e-mail').fill('Hello <b>{{ subscriber.firstName }}</b> العربية')
+  // Without a list it is still the same block, and not HTML that someone wrote.
+  await page.getByLabel('List', { exact: true }).fill('')
+  await page.getByLabel('List', { exact: true }).fill('payload.rows')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await shown(page, /Saved\. New events/)
+  const saved = await scene.call('GET', `/v1/workflows/${data[0]._id}`)
+  const mail = saved.steps.find((step: Json) => step.template.type === 'email').template
+  assert.equal(mail.contentType, 'customHtml')
+  assert.match(
+    mail.content,
+    /<h2[^>]*>Hello <b>[\s\S]*<img [\s\S]*<hr [\s\S]*<td [\s\S]*for item in payload\.rows[\s\S]*endif/,
+  )
+  await page.reload()
+  await page
+    .getByRole('navigation', { name: 'Steps' })
+    .getByRole('button', { name: /E-mail/ })
+    .first()
+    .click()
+  await page.getByRole('region', { name: 'Column 2' }).waitFor()
+  await written(page.getByLabel('Heading of the e-mail'), /^Hello <b>/)
+  // A simulation without the list was refused, if the machine was slow enough to ask for one.
+  await leave(page)
+})
+
+test('conditions ask about earlier steps, presence and services; a variant has words of its own', {
+  skip,
+}, async () => {
+  const { page } = shared
+  await page.goto(`development/workflows/${shared.ids.workflowId}`)
+  await page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: /Mail/ }).first().click()
+  await page.getByRole('button', { name: 'Condition', exact: true }).click()
+  const subject = page.getByLabel('What is compared')
+  await subject.selectOption('previousStep')
+  await page.getByLabel('Its messages').selectOption('unseen')
+  await page.getByRole('button', { name: 'Comparison', exact: true }).click()
+  await subject.nth(1).selectOption('isOnlineInLast')
+  await page.getByRole('button', { name: 'Or another' }).click()
+  await subject.nth(2).selectOption('tenant')
+  await page.getByLabel('Member').fill('data.plan')
+  await page.getByLabel('Comparison', { exact: true }).selectOption('BETWEEN')
+  await page.getByLabel('Value', { exact: true }).fill('10, 50')
+  await page.getByRole('button', { name: 'Variant', exact: true }).click()
+  const variant = page.getByRole('region', { name: 'Variants' })
+  await variant.getByLabel('Subject').fill('For gold only')
+  await variant.getByLabel('Member').fill('plan')
+  await variant.getByLabel('Value', { exact: true }).fill('gold')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await shown(page, /Saved\. New events/)
+  const { steps } = await scene.call('GET', `/v1/workflows/${shared.ids.workflowId}`)
+  const parts = steps[1].filters.flatMap(({ children, moreChildren = [] }: Json) => [...children, ...moreChildren])
+  assert.deepEqual(
+    parts.map(({ on }: Json) => on),
+    ['previousStep', 'isOnlineInLast', 'tenant'],
+  )
+  assert.equal(steps[1].variants[0].template.subject, 'For gold only')
+  // As it was before, for the stories after this one.
+  await scene.call('PATCH', `/v1/workflows/${shared.ids.workflowId}`, {
+    steps: steps.map((step: Json) => ({ ...step, filters: [], variants: [] })),
+  })
+})
+
+test('variables and filters are completed while a template is written', { skip }, async () => {
+  const { page } = shared
+  await page.goto(`development/workflows/${shared.ids.workflowId}`)
+  const text = page.getByLabel('Text', { exact: true })
+  await written(text, 'Parcel')
+  await text.fill('')
+  await text.pressSequentially('{{ subscriber.fi')
+  await page.getByRole('option', { name: /firstName/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await text.pressSequentially(' | titl')
+  await page.getByRole('option', { name: /titlecase/ }).waitFor()
+  await page.keyboard.press('Escape')
+  await written(text, /subscriber\.firstName \| titl/)
+  await page.getByRole('button', { name: 'Discard' }).click()
+  // What is not finished is refused by the simulation, and said on the page.
+  await leave(page)
+})
+
 test('a mistake in a template is said where it is made, in the words of the service', { skip }, async () => {
   const { page } = shared
   await page.goto(`development/workflows/${shared.ids.workflowId}`)
@@ -50,7 +143,7 @@ test('a mistake in a template is said where it is made, in the words of the serv
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('alert').first().waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()
-  scene.complaints.splice(0)
+  await leave(page)
 })
 
 test('a subscriber is created, found, changed, asked about and deleted by typing the name', { skip }, async () => {
@@ -87,8 +180,10 @@ test('a provider is found in the gallery and added with the form of its catalogu
     (one: Json) => one.providerId === 'postmark',
   ).credentials
   await page.getByLabel(credential.label, { exact: true }).fill('not-a-real-token')
-  const from = page.getByLabel(/From|Sender/).first()
-  if ((await from.count()) > 0) await from.fill('hello@example.com')
+  await page
+    .getByLabel(/From|Sender/)
+    .first()
+    .fill('hello@example.com')
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await heading(page, 'Receipts')
 })
@@ -105,6 +200,15 @@ test('a key is created, shown once, and revoked by typing its name', { skip }, a
   await page.getByLabel('Type Story key to confirm').fill('Story key')
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('row', { name: /Story key.*Revoked/ }).waitFor()
+})
+
+test('the health page says what the checks found, and what to do', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/settings/health')
+  const checks = page.getByRole('list', { name: 'Checks' })
+  await checks.getByText(/It reaches its database/).waitFor()
+  await checks.getByText(/messages failed in the last hour/).waitFor()
+  await checks.getByRole('listitem').nth(6).waitFor()
 })
 
 test('the audit log verifies itself', { skip }, async () => {

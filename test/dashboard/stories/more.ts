@@ -1,15 +1,16 @@
 // Smaller things that people rely on: taking back, cancelling, copying, exporting, themes, signing out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { heading, scene, shared, shown, skip } from '../story.ts'
+import { close, disabled, heading, scene, shared, shown, skip } from '../story.ts'
 
 test('`posthorn dashboard` makes a link to another environment', { skip }, async () => {
   const { stdout } = await scene.command('dashboard', '--environment', 'Production', '--url', scene.url)
   const visitor = await scene.visitor()
   await visitor.goto(stdout.trim())
   await heading(visitor, 'Send your first notification')
-  assert.match(visitor.url(), /\/production\/start/)
+  await visitor.waitForURL(/\/production\/start/)
   await visitor.context().close()
 })
 
@@ -50,17 +51,19 @@ test('a test is sent from the editor, and steps are moved, duplicated and remove
   await page.goto(`development/workflows/${shared.ids.workflowId}`)
   await page.getByRole('button', { name: 'Send a test' }).click()
   await shown(page, /sent as a test/)
-  const names = () =>
+  const isFirst = (name: string) =>
     page
       .getByRole('navigation', { name: 'Steps' })
       .getByRole('button', { name: /In-app|E-mail/ })
-      .allInnerTexts()
+      .first()
+      .filter({ hasText: name })
+      .waitFor()
   const menu = async (step: string, item: string) => {
     await page.getByRole('button', { name: `What to do with ${step}`, exact: true }).click()
     await page.getByRole('menuitem', { name: item }).click()
   }
   await menu('Bell', 'Move down')
-  assert.match((await names())[0], /Mail/)
+  await isFirst('Mail')
   await menu('Bell', 'Duplicate')
   await page
     .getByRole('button', { name: /Bell copy/ })
@@ -68,7 +71,7 @@ test('a test is sent from the editor, and steps are moved, duplicated and remove
     .waitFor()
   await menu('Bell copy', 'Remove')
   await page.getByRole('button', { name: 'Discard' }).click()
-  assert.match((await names())[0], /Bell/)
+  await isFirst('Bell')
 })
 
 test('a person is exported as a file', { skip }, async () => {
@@ -85,9 +88,10 @@ test('the theme that was chosen stays', { skip }, async () => {
   const visitor = await scene.visitor({ key: developmentKey })
   await visitor.getByRole('button', { name: /Account and theme/ }).click()
   await visitor.getByRole('menuitem', { name: 'Dark' }).click()
+  await visitor.locator('html[data-theme=dark]').waitFor()
   await visitor.reload()
   await heading(visitor, 'Overview')
-  assert.equal(await visitor.evaluate('document.documentElement.dataset.theme'), 'dark')
+  await visitor.locator('html[data-theme=dark]').waitFor()
   await visitor.context().close()
 })
 
@@ -96,26 +100,26 @@ test('signing out ends the session here and at the service', { skip }, async () 
   const cookies = await visitor.context().cookies()
   assert.ok(cookies.every((one: { httpOnly: boolean; sameSite: string }) => one.httpOnly && one.sameSite === 'Strict'))
   await visitor.getByRole('button', { name: /Account and theme/ }).click()
+  const ended = visitor.waitForResponse(
+    (answer: Json) => answer.request().method() === 'DELETE' && answer.url().endsWith('/v1/dashboard/sessions'),
+  )
   await visitor.getByRole('menuitem', { name: 'Sign out' }).click()
   await heading(visitor, /^Sign in/)
-  for (let tries = 0; tries < 50 && (await visitor.context().cookies()).length > 0; tries += 1)
-    await visitor.waitForTimeout(50)
+  await ended
   assert.deepEqual(await visitor.context().cookies(), [])
   await visitor.context().addCookies(cookies)
   await visitor.goto('development')
   await heading(visitor, /^Sign in/)
   // A call that was on its way may be refused.
-  scene.complaints.splice(0)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('the outbox is emptied by typing the word', { skip }, async () => {
   const { page } = shared
   await page.goto('development/outbox')
   await page.getByRole('button', { name: 'Empty the outbox' }).click()
-  const confirm = page.getByRole('dialog').getByRole('button', { name: 'Empty the outbox' })
-  assert.equal(await confirm.isDisabled(), true)
+  await disabled(page.getByRole('dialog'), 'Empty the outbox')
   await page.getByLabel('Type empty to confirm').fill('empty')
-  await confirm.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Empty the outbox' }).click()
   await shown(page, 'No captured messages yet')
 })

@@ -1,17 +1,16 @@
 // Signing in, and what happens without it.
-import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { fill } from '../sample-data.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { heading, scene, shared, shown, skip } from '../story.ts'
+import { close, gone, heading, scene, shared, shown, skip } from '../story.ts'
 
 test('the link of the start signs in once, and leads to a first notification in one click', { skip }, async () => {
   const visitor = await scene.visitor()
   const link = scene.signInLink()
   await visitor.goto(link)
   await heading(visitor, 'Send your first notification')
-  assert.doesNotMatch(visitor.url(), /#/)
+  await visitor.waitForURL((url: URL) => url.hash === '')
   await visitor.getByRole('button', { name: 'Send the notification' }).click()
   await visitor
     .getByLabel('Inbox')
@@ -25,8 +24,7 @@ test('the link of the start signs in once, and leads to a first notification in 
   const other = await scene.visitor()
   await other.goto(link)
   await shown(other, /was already used/)
-  scene.complaints.splice(0)
-  await other.context().close()
+  await close(other)
   await visitor.context().close()
 })
 
@@ -36,7 +34,7 @@ test('a key that may do everything signs in, and the bare address leads on', { s
   const { page } = shared
   await page.goto('')
   await heading(page, 'Overview')
-  assert.match(page.url(), /\/development$/)
+  await page.waitForURL(/\/development$/)
 })
 
 test('a wrong key is refused in words', { skip }, async () => {
@@ -45,8 +43,7 @@ test('a wrong key is refused in words', { skip }, async () => {
   await visitor.getByLabel('API key').fill('not-a-key-of-anybody')
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await visitor.getByRole('alert').getByText('API Key not found').waitFor()
-  scene.complaints.splice(0)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('who is not signed in comes back to the page they asked for', { skip }, async () => {
@@ -66,7 +63,7 @@ test('Production is its own: another session, another colour, nothing of Develop
   await page.getByLabel('API key').fill(productionKey)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: /Production environment/ }).waitFor()
-  assert.match(page.url(), /\/production/)
+  await page.waitForURL(/\/production/)
   await page.goto('production/activity')
   await shown(page, 'No activity yet')
   await page.goto('development/activity')
@@ -82,8 +79,7 @@ test('a session that has ended asks to sign in, and the page comes back', { skip
   await visitor.getByLabel('API key').fill(developmentKey)
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await heading(visitor, 'Subscribers')
-  scene.complaints.splice(0)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('a service that cannot be reached is said so, with a way to try again', { skip }, async () => {
@@ -96,8 +92,7 @@ test('a service that cannot be reached is said so, with a way to try again', { s
   await visitor.unroute('**/v1/**')
   await visitor.getByRole('button', { name: 'Try again' }).click()
   await heading(visitor, 'E-mail')
-  scene.complaints.splice(0)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('who may only read sees everything and is offered no change', { skip }, async () => {
@@ -108,11 +103,10 @@ test('who may only read sees everything and is offered no change', { skip }, asy
     .getByRole('row', { name: /Order shipped/ })
     .first()
     .waitFor()
-  assert.equal(await visitor.getByRole('button', { name: 'New workflow' }).count(), 0)
+  await gone(visitor.getByRole('button', { name: 'New workflow' }))
   await visitor.goto('development/settings')
   await shown(visitor, 'You may not see this')
-  scene.complaints.splice(0)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('an address that is no page says so', { skip }, async () => {

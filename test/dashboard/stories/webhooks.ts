@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { heading, shared, shown, skip } from '../story.ts'
+import { disabled, gone, heading, shared, shown, skip, titled } from '../story.ts'
 
 const hostile = '<img src=x onerror="document.title=1"> العربية 👩‍🚀'
 let status = 500
@@ -40,7 +40,7 @@ test('a test that was refused shows the answer as text, and is sent again once t
   await delivery.getByText('HTTP 500').waitFor()
   await delivery.getByText(hostile).waitFor()
   await shown(page, /The last .*attempts? failed/)
-  assert.match(await page.title(), /^Story backend/)
+  await titled(page, 'Story backend')
   status = 204
   await delivery.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('row', { name: /Delivered.*webhook\.test.*HTTP 204/ }).waitFor()
@@ -75,7 +75,7 @@ test('an endpoint is edited, rotated, disabled and enabled, and deleted by typin
   await shown(page, 'Old secret valid until')
   await menu('Disable')
   await shown(page, /nothing is sent to it; what happens/)
-  assert.equal(await page.getByRole('button', { name: 'Send a test' }).isDisabled(), true)
+  await disabled(page, 'Send a test')
   await page.getByRole('button', { name: 'Enable it' }).click()
   await shown(page, 'Active')
   await menu('Delete the endpoint')
@@ -84,5 +84,5 @@ test('an endpoint is edited, rotated, disabled and enabled, and deleted by typin
   await heading(page, 'Webhooks')
   // The other endpoint is waited for: a page that is still loading would show none of them.
   await shown(page, 'Order service')
-  assert.equal(await page.getByRole('row', { name: /Story/ }).count(), 0)
+  await gone(page.getByRole('row', { name: /Story/ }))
 })

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
-import { EnvLink, useGo } from '../../env-link.tsx'
+import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, TextArea, TextField } from '../../ui/controls.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
-import { Icon } from '../../ui/icons.tsx'
+import { BackTo } from '../../ui/list.tsx'
 import { EmailView } from '../../ui/message-frame.tsx'
 import { Answered, Notice, Page, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -50,11 +50,7 @@ function LayoutForm({ layout }: { layout: Layout }) {
   return (
     <Page
       title={layout.name}
-      above={
-        <EnvLink to="/layouts" className="mb-1 inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
-          <Icon name="left" size={10} /> Layouts
-        </EnvLink>
-      }
+      above={<BackTo to="/layouts">Layouts</BackTo>}
       actions={
         mayChange && (
           <>

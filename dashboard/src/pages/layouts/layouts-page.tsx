@@ -3,12 +3,9 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
-import { Button } from '../../ui/controls.tsx'
-import { Answered, Empty, Page } from '../../ui/page.tsx'
+import { ListPage } from '../../ui/list.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
 type Layout = Schemas['Layout']
@@ -47,7 +44,6 @@ export const firstLayout = `<!doctype html>
 
 export function LayoutsPage() {
   const go = useGo()
-  const mayChange = useMayChange('workflows:write')
   const list = useAsk(['layouts', 'list'], () =>
     answerOf(client.GET('/v1/layouts', { params: { query: { limit: 100 } } })),
   )
@@ -60,37 +56,27 @@ export function LayoutsPage() {
       ),
     { touches: ['layouts'], onDone: (made) => go(`/layouts/${(made as { _id: string })._id}`) },
   )
-  const action = mayChange && (
-    <Button look="primary" icon="plus" busy={create.isPending} onClick={() => create.mutate(undefined)}>
-      New layout
-    </Button>
-  )
   return (
-    <Page
+    <ListPage
       title="Layouts"
-      count={list.data === undefined ? undefined : String(list.data.totalCount ?? list.data.data.length)}
+      count={list.data?.totalCount ?? list.data?.data.length}
       lead="The frames around e-mails: your logo at the top, your address at the foot."
-      actions={action}
-    >
-      <div className="card overflow-hidden">
-        <Answered of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty icon="layout" title="E-mails have the plain built-in frame" action={action || undefined}>
-                A layout is put around every e-mail that names it; the default one around all others.
-              </Empty>
-            ) : (
-              <Table
-                label="Layouts"
-                rows={data}
-                columns={columns}
-                keyOf={({ _id }) => _id ?? ''}
-                onOpen={({ _id }) => go(`/layouts/${_id}`)}
-              />
-            )
-          }
-        </Answered>
-      </div>
-    </Page>
+      creates={{
+        text: 'New layout',
+        scope: 'workflows:write',
+        busy: create.isPending,
+        onClick: () => create.mutate(undefined),
+      }}
+      of={list}
+      rowsOf={({ data }) => data}
+      columns={columns}
+      keyOf={({ _id }) => _id ?? ''}
+      onOpen={({ _id }) => go(`/layouts/${_id}`)}
+      empty={{
+        icon: 'layout',
+        title: 'E-mails have the plain built-in frame',
+        text: 'A layout is put around every e-mail that names it; the default one around all others.',
+      }}
+    />
   )
 }

@@ -6,9 +6,9 @@ import { useAsk, useChange } from '../../ask.ts'
 import { Button } from '../../ui/controls.tsx'
 import { Json } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Answered, Empty, Notice } from '../../ui/page.tsx'
+import { List } from '../../ui/list.tsx'
+import { Empty, Notice } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -78,23 +78,15 @@ export function AuditPage() {
             The log is broken at entry {verify.data.broken?.seq}: {verify.data.broken?.reason}.
           </Notice>
         ))}
-      <div className="card overflow-hidden">
-        <Answered of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty icon="file" title="Nothing was changed yet" />
-            ) : (
-              <Table
-                label="Audit log"
-                rows={data}
-                columns={columns}
-                keyOf={({ seq }) => String(seq)}
-                onOpen={setShown}
-              />
-            )
-          }
-        </Answered>
-      </div>
+      <List
+        label="Audit log"
+        of={list}
+        rowsOf={({ data }) => data}
+        columns={columns}
+        keyOf={({ seq }) => String(seq)}
+        onOpen={setShown}
+        empty={<Empty icon="file" title="Nothing was changed yet" />}
+      />
       {shown !== undefined && (
         <Dialog title={`Entry ${shown.seq}`} width="max-w-2xl" onClose={() => setShown(undefined)}>
           <div className="flex flex-col gap-4">

@@ -1,10 +1,13 @@
-// Health: what waits, what was given up, how long data is kept.
+// Health: what the checks found, what waits, what was given up, how long data is kept.
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
+import { EnvLink } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, Toggle } from '../../ui/controls.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { Answered, Empty, Section } from '../../ui/page.tsx'
 import { duration, exactTime, Time } from '../../ui/time.tsx'
+import { runChecks } from './health-checks.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 const refreshMs = 3_000
@@ -28,7 +31,11 @@ export function HealthPage() {
     },
   )
   return (
-    <SettingsFrame title="Health" lead="The state of the queue, abandoned work and data retention.">
+    <SettingsFrame
+      title="Health"
+      lead="Whether all is well, what waits, what was abandoned, and how long data is kept."
+    >
+      <Checks />
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Section title="Queue">
           <Answered of={queue} rows={4}>
@@ -121,5 +128,54 @@ export function HealthPage() {
         </Section>
       </div>
     </SettingsFrame>
+  )
+}
+
+const looks = {
+  ok: { icon: 'check', colour: 'text-green', word: 'Well' },
+  warning: { icon: 'warning', colour: 'text-amber', word: 'Look at it' },
+  failed: { icon: 'cross', colour: 'text-red', word: 'Broken' },
+} as const
+
+function Checks() {
+  const checks = useAsk(['health-checks'], runChecks)
+  return (
+    <Section
+      title="Checks"
+      actions={
+        <Button icon="again" busy={checks.isFetching} onClick={() => void checks.refetch()}>
+          Check again
+        </Button>
+      }
+    >
+      <Answered of={checks}>
+        {(all) => (
+          <ul aria-label="Checks" className="divide-y divide-line">
+            {all.map(({ name, status, message, advice, to }) => (
+              <li key={name} className="flex gap-3 px-4 py-2.5">
+                <Icon name={looks[status].icon} className={`mt-0.5 ${looks[status].colour}`} />
+                <span className="sr-only">{looks[status].word}</span>
+                <span className="w-32 shrink-0 font-medium max-sm:w-24">{name}</span>
+                <span className="min-w-0 flex-1 text-ink-2">
+                  {message}{' '}
+                  {advice !== undefined &&
+                    (to === undefined ? (
+                      advice
+                    ) : (
+                      <EnvLink to={to} className="link">
+                        {advice}
+                      </EnvLink>
+                    ))}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Answered>
+      <p className="border-t border-line px-4 py-2.5 text-xs text-ink-3">
+        On the machine itself, <code className="font-mono">npx posthorn doctor</code> also checks the settings, the
+        database, the keys and the clocks.
+      </p>
+    </Section>
   )
 }

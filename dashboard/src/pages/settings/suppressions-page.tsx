@@ -6,9 +6,9 @@ import { useAsk, useChange } from '../../ask.ts'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, SelectField, TextField } from '../../ui/controls.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
-import { Answered, Empty } from '../../ui/page.tsx'
+import { List } from '../../ui/list.tsx'
+import { Empty } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -103,24 +103,18 @@ export function SuppressionsPage() {
           </Button>
         </form>
       )}
-      <div className="card overflow-hidden">
-        <Answered of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty icon="ban" title="No address is suppressed">
-                Addresses that bounce or complain are added by themselves when a provider reports them.
-              </Empty>
-            ) : (
-              <Table
-                label="Suppressions"
-                rows={data}
-                columns={columns}
-                keyOf={(one) => `${one.channel}${one.address}`}
-              />
-            )
-          }
-        </Answered>
-      </div>
+      <List
+        label="Suppressions"
+        of={list}
+        rowsOf={({ data }) => data}
+        columns={columns}
+        keyOf={(one) => `${one.channel}${one.address}`}
+        empty={
+          <Empty icon="ban" title="No address is suppressed">
+            Addresses that bounce or complain are added by themselves when a provider reports them.
+          </Empty>
+        }
+      />
     </SettingsFrame>
   )
 }

@@ -5,13 +5,10 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
-import { Button, TextField } from '../../ui/controls.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
+import { TextField } from '../../ui/controls.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { ListPage } from '../../ui/list.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
 type Subscriber = Schemas['Subscriber']
@@ -53,8 +50,6 @@ function queryOf(text: string): Record<string, string> {
 export function SubscribersPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
-  const mayChange = useMayChange('subscribers:write')
-  const [text, setText] = useState(q)
   const [limit, setLimit] = useState(pageSize)
   const [creating, setCreating] = useState(false)
   const list = useAsk(
@@ -84,86 +79,35 @@ export function SubscribersPage() {
     { keeps: true },
   )
   return (
-    <Page
+    <ListPage
       title="Subscribers"
-      count={list.data === undefined ? undefined : list.data.total.toLocaleString('en')}
+      count={list.data?.total}
       lead="The people who can be notified, with their addresses and devices."
-      actions={
-        mayChange && (
-          <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-            New subscriber
-          </Button>
-        )
-      }
+      creates={{ text: 'New subscriber', scope: 'subscribers:write', onClick: () => setCreating(true) }}
+      search={{
+        label: 'Search subscribers',
+        placeholder: 'Name, e-mail, phone or subscriber id',
+        value: q,
+        none: 'No matching subscribers',
+        hint: 'The search is case-sensitive; a subscriber id must match exactly.',
+        onSearch: (text) => go('/subscribers', { q: text }),
+      }}
+      of={list}
+      rows={8}
+      rowsOf={({ rows }) => rows}
+      columns={columns}
+      keyOf={({ subscriberId }) => subscriberId}
+      onOpen={({ subscriberId }) => go(`/subscribers/${encodeURIComponent(subscriberId)}`)}
+      more={({ hasMore }) => (hasMore ? () => setLimit(limit + pageSize) : undefined)}
+      loadingMore={list.isFetching}
+      empty={{
+        icon: 'people',
+        title: 'No subscribers yet',
+        text: 'Create subscribers here, with the API, or by triggering an event for a new subscriber id.',
+      }}
     >
-      <form
-        className="relative sm:max-w-sm"
-        onSubmit={(event) => {
-          event.preventDefault()
-          go('/subscribers', { q: text.trim() })
-        }}
-      >
-        <Icon name="search" size={14} className="absolute top-2.5 left-2.5 text-ink-3" />
-        <input
-          aria-label="Search subscribers"
-          placeholder="Name, e-mail, phone or subscriber id"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          className="field pl-8"
-        />
-      </form>
-      <div className="card overflow-hidden">
-        <Answered of={list} rows={8}>
-          {({ rows, hasMore }) =>
-            rows.length === 0 ? (
-              q === '' ? (
-                <Empty
-                  icon="people"
-                  title="No subscribers yet"
-                  action={
-                    mayChange ? (
-                      <Button look="primary" onClick={() => setCreating(true)}>
-                        New subscriber
-                      </Button>
-                    ) : undefined
-                  }
-                >
-                  Create subscribers here, with the API, or by triggering an event for a new subscriber id.
-                </Empty>
-              ) : (
-                <Empty
-                  icon="search"
-                  title="No matching subscribers"
-                  action={
-                    <Button
-                      onClick={() => {
-                        setText('')
-                        go('/subscribers')
-                      }}
-                    >
-                      Show all
-                    </Button>
-                  }
-                >
-                  The search is case-sensitive; a subscriber id must match exactly.
-                </Empty>
-              )
-            ) : (
-              <Table
-                label="Subscribers"
-                rows={rows}
-                columns={columns}
-                keyOf={({ subscriberId }) => subscriberId}
-                onOpen={({ subscriberId }) => go(`/subscribers/${encodeURIComponent(subscriberId)}`)}
-                more={hasMore ? () => setLimit(limit + pageSize) : undefined}
-                loadingMore={list.isFetching}
-              />
-            )
-          }
-        </Answered>
-      </div>
       {creating && <NewSubscriber onClose={() => setCreating(false)} />}
-    </Page>
+    </ListPage>
   )
 }
 
@@ -201,36 +145,25 @@ function NewSubscriber({ onClose }: { onClose: () => void }) {
     />
   )
   return (
-    <Dialog
+    <FormDialog
       title="New subscriber"
+      action="Create"
+      busy={create.isPending}
+      disabled={fields.subscriberId.trim() === ''}
+      error={create.error}
+      onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Discard</Button>
-          <Button
-            look="primary"
-            busy={create.isPending}
-            disabled={fields.subscriberId.trim() === ''}
-            onClick={() => create.mutate(undefined)}
-          >
-            Create
-          </Button>
-        </>
-      }
     >
-      <div className="flex flex-col gap-3">
-        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
-        {text('subscriberId', 'Subscriber id', {
-          hint: 'The id that your own system has for the person.',
-          autoFocus: true,
-        })}
-        <div className="grid gap-3 sm:grid-cols-2">
-          {text('firstName', 'First name')}
-          {text('lastName', 'Last name')}
-          {text('email', 'E-mail address', { type: 'email' })}
-          {text('phone', 'Phone number', { placeholder: '+49…' })}
-        </div>
+      {text('subscriberId', 'Subscriber id', {
+        hint: 'The id that your own system has for the person.',
+        autoFocus: true,
+      })}
+      <div className="grid gap-3 sm:grid-cols-2">
+        {text('firstName', 'First name')}
+        {text('lastName', 'Last name')}
+        {text('email', 'E-mail address', { type: 'email' })}
+        {text('phone', 'Phone number', { placeholder: '+49…' })}
       </div>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -9,6 +9,7 @@ import { Button, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { BackTo } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
 
 export function TopicPage() {
@@ -51,11 +52,7 @@ export function TopicPage() {
     <Page
       title={topic.data?.name || topicKey}
       wide={false}
-      above={
-        <EnvLink to="/topics" className="mb-1 inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
-          <Icon name="left" size={10} /> Topics
-        </EnvLink>
-      }
+      above={<BackTo to="/topics">Topics</BackTo>}
       lead={<CopyText text={topicKey} whole />}
       actions={
         mayChange &&

@@ -4,12 +4,10 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
-import { Button, TextField } from '../../ui/controls.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
+import { TextField } from '../../ui/controls.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { ListPage } from '../../ui/list.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
 type Topic = Schemas['Topic']
@@ -31,55 +29,29 @@ const columns: readonly Column<Topic>[] = [
 
 export function TopicsPage() {
   const go = useGo()
-  const mayChange = useMayChange('subscribers:write')
   const [creating, setCreating] = useState(false)
   const list = useAsk(['topics', 'list'], () =>
     answerOf(client.GET('/v2/topics', { params: { query: { limit: 100 } } })),
   )
   return (
-    <Page
+    <ListPage
       title="Topics"
-      count={list.data?.totalCount.toLocaleString('en')}
+      count={list.data?.totalCount}
       lead="Named groups of subscribers: an event for a topic notifies all of them."
-      actions={
-        mayChange && (
-          <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-            New topic
-          </Button>
-        )
-      }
+      creates={{ text: 'New topic', scope: 'subscribers:write', onClick: () => setCreating(true) }}
+      of={list}
+      rowsOf={({ data }) => data}
+      columns={columns}
+      keyOf={({ key }) => key}
+      onOpen={({ key }) => go(`/topics/${encodeURIComponent(key)}`)}
+      empty={{
+        icon: 'topic',
+        title: 'No topics yet',
+        text: 'Such as “release-notes” or “project-7-watchers”. Add subscribers here or with the API.',
+      }}
     >
-      <div className="card overflow-hidden">
-        <Answered of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty
-                icon="topic"
-                title="No topics yet"
-                action={
-                  mayChange ? (
-                    <Button look="primary" onClick={() => setCreating(true)}>
-                      New topic
-                    </Button>
-                  ) : undefined
-                }
-              >
-                Such as “release-notes” or “project-7-watchers”. Add subscribers here or with the API.
-              </Empty>
-            ) : (
-              <Table
-                label="Topics"
-                rows={data}
-                columns={columns}
-                keyOf={({ key }) => key}
-                onOpen={({ key }) => go(`/topics/${encodeURIComponent(key)}`)}
-              />
-            )
-          }
-        </Answered>
-      </div>
       {creating && <NewTopic onClose={() => setCreating(false)} />}
-    </Page>
+    </ListPage>
   )
 }
 
@@ -103,28 +75,17 @@ function NewTopic({ onClose }: { onClose: () => void }) {
     },
   )
   return (
-    <Dialog
+    <FormDialog
       title="New topic"
+      action="Create"
+      busy={create.isPending}
+      disabled={key.trim() === ''}
+      error={create.error}
+      onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Discard</Button>
-          <Button
-            look="primary"
-            busy={create.isPending}
-            disabled={key.trim() === ''}
-            onClick={() => create.mutate(undefined)}
-          >
-            Create
-          </Button>
-        </>
-      }
     >
-      <div className="flex flex-col gap-3">
-        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
-        <TextField label="Key" hint="What events name it by." value={key} maxLength={100} autoFocus onText={setKey} />
-        <TextField label="Name" value={name} maxLength={100} onText={setName} />
-      </div>
-    </Dialog>
+      <TextField label="Key" hint="What events name it by." value={key} maxLength={100} autoFocus onText={setKey} />
+      <TextField label="Name" value={name} maxLength={100} onText={setName} />
+    </FormDialog>
   )
 }

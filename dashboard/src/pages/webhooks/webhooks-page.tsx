@@ -53,7 +53,7 @@ export function WebhooksPage() {
       title="Webhooks"
       count={list.data?.totalCount}
       lead="Your own backend hears what happens: messages sent, failed, bounced and read."
-      creates={{ text: 'New endpoint', onClick: () => setCreating(true) }}
+      creates={{ text: 'New endpoint', scope: 'full', onClick: () => setCreating(true) }}
       of={list}
       rowsOf={({ data }) => data}
       columns={columns}

@@ -99,7 +99,7 @@ export function draftOf(workflow: Workflow): Draft {
       active: step.active ?? true,
       template: picked(step.template, templateMembers) as DraftStep['template'],
       ...(step.metadata == null ? {} : { metadata: picked(step.metadata, metadataMembers) }),
-      filters: (step.filters ?? []) as unknown as Json[],
+      filters: wholeFilters(step.filters),
       rest: restOf(step),
     })),
   }
@@ -109,13 +109,35 @@ function restOf(step: object): Json {
   const rest = picked(step, restMembers)
   if (Array.isArray(rest.variants)) {
     rest.variants = rest.variants.map((variant: Json) => ({
-      ...picked(variant, ['_id', 'name', 'active', 'filters']),
+      ...picked(variant, ['_id', 'name', 'active']),
+      filters: wholeFilters(variant.filters),
       template: picked(variant.template as object, templateMembers),
       ...(variant.metadata == null ? {} : { metadata: picked(variant.metadata as object, metadataMembers) }),
     }))
   }
   return rest
 }
+
+/** Answers list what some clients cannot read apart; here it is one list. */
+function wholeFilters(filters: unknown): Json[] {
+  return ((filters ?? []) as (Json & { children?: Json[]; moreChildren?: Json[] })[]).map(
+    ({ moreChildren, children = [], ...filter }) => ({ ...filter, children: [...children, ...(moreChildren ?? [])] }),
+  )
+}
+
+/** The steps before one that make messages, as conditions name them. */
+export const earlierOf = (draft: Draft, step: DraftStep): { id: string; name: string }[] =>
+  draft.steps
+    .slice(0, draft.steps.indexOf(step))
+    .filter(({ template }) => ['in_app', 'email', 'sms', 'push', 'chat'].includes(template.type))
+    .map(({ rest, name, template }) => ({ id: String(rest.uuid ?? slugOf(name)), name: name || template.type }))
+
+/** As the service makes one of a name. */
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
 
 /** As the API takes it. */
 export function bodyOf(draft: Draft): Json {

@@ -6,20 +6,22 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
-import { Button, buttonClass, IconButton } from '../../ui/controls.tsx'
-import { Code, CopyText } from '../../ui/copy.tsx'
-import { ConfirmByTyping, Dialog } from '../../ui/dialog.tsx'
+import { Button, IconButton } from '../../ui/controls.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Answered, Notice, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { quoted, serviceUrl } from '../activity/curl.ts'
 import type { Draft } from './draft.ts'
-import { bodyOf, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
+import { bodyOf, draftOf, earlierOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
 import { Flow } from './flow.tsx'
 import { GeneralForm } from './general-form.tsx'
 import { Preview } from './preview.tsx'
+import { Promote } from './promote.tsx'
+import { VariablesContext } from './step-fields.tsx'
 import { StepForm } from './step-form.tsx'
+import { WorkflowAsText } from './workflow-as-text.tsx'
 
 type Workflow = Schemas['Workflow']
 
@@ -40,7 +42,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const [draft, setDraft] = useState<Draft>(kept?.draft ?? base)
   const [madeFrom, setMadeFrom] = useState(kept?.updatedAt ?? workflow.updatedAt ?? '')
   const [chosen, setChosen] = useState<string>(draft.steps[0]?.key ?? 'general')
-  const [panel, setPanel] = useState<'file' | 'delete'>()
+  const [panel, setPanel] = useState<'file' | 'promote' | 'delete'>()
   const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
   const isOvertaken = isChanged && madeFrom !== workflow.updatedAt
   useEffect(() => {
@@ -77,6 +79,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
     if (chosen !== 'general') setChosen(base.steps[0]?.key ?? 'general')
     save.reset()
   }
+  const variables = workflow.triggers[0]?.variables.map(({ name }) => name) ?? []
   const step = draft.steps.find(({ key }) => key === chosen)
   const fields = save.error !== null && 'fields' in save.error ? (save.error.fields as Record<string, string>) : {}
   return (
@@ -121,7 +124,9 @@ function Editor({ workflow }: { workflow: Workflow }) {
             label="More"
             button={<IconButton name="more" label="More" />}
             items={[
-              { text: 'View as API call', icon: 'code', onSelect: () => setPanel('file') },
+              { text: 'Versions', icon: 'history', onSelect: () => go(`/workflows/${workflow._id}/versions`) },
+              { text: 'Promote to another environment', icon: 'promote', onSelect: () => setPanel('promote') },
+              { text: 'View as file or API call', icon: 'code', onSelect: () => setPanel('file') },
               { text: 'Its activity', icon: 'activity', onSelect: () => go('/activity', { workflow: workflow._id }) },
               ...(mayChange
                 ? ([
@@ -153,40 +158,33 @@ function Editor({ workflow }: { workflow: Workflow }) {
           onChoose={setChosen}
           onChange={setDraft}
         />
-        <div className="card min-w-0">
-          {step === undefined ? (
-            <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
-          ) : (
-            <StepForm
-              key={step.key}
-              step={step}
-              place={draft.steps.indexOf(step)}
-              errors={fields}
-              mayChange={mayChange}
-              onChange={(next) =>
-                setDraft({ ...draft, steps: draft.steps.map((one) => (one.key === step.key ? next : one)) })
-              }
-            />
-          )}
-        </div>
+        <VariablesContext value={variables}>
+          <div className="card min-w-0">
+            {step === undefined ? (
+              <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
+            ) : (
+              <StepForm
+                key={step.key}
+                step={step}
+                place={draft.steps.indexOf(step)}
+                earlier={earlierOf(draft, step)}
+                errors={fields}
+                mayChange={mayChange}
+                onChange={(next) =>
+                  setDraft({ ...draft, steps: draft.steps.map((one) => (one.key === step.key ? next : one)) })
+                }
+              />
+            )}
+          </div>
+        </VariablesContext>
         <div className="min-w-0 max-xl:lg:col-span-2">
           <Preview workflowId={workflow._id} firstStepId={workflow.steps[0]?._id} draft={draft} chosen={step} />
         </div>
       </div>
       {panel === 'file' && (
-        <Dialog title="As API call" width="max-w-3xl" onClose={() => setPanel(undefined)}>
-          <Code
-            label="API call"
-            text={`curl -X PATCH ${serviceUrl}/v1/workflows/${workflow._id} \\\n  -H "Authorization: ApiKey $POSTHORN_KEY" \\\n  --json ${quoted(JSON.stringify(bodyOf(draft), undefined, 2))}`}
-          />
-          <p className="mt-3 text-ink-2">
-            As files: <code className="font-mono text-xs">npx posthorn workflows pull flows</code>
-          </p>
-          <EnvLink to="/activity" search={{ workflow: workflow._id }} className={buttonClass('plain', 'mt-3')}>
-            Its activity
-          </EnvLink>
-        </Dialog>
+        <WorkflowAsText workflow={workflow} draft={draft} isChanged={isChanged} onClose={() => setPanel(undefined)} />
       )}
+      {panel === 'promote' && <Promote workflow={workflow} onClose={() => setPanel(undefined)} />}
       {panel === 'delete' && (
         <ConfirmByTyping
           title="Delete the workflow"

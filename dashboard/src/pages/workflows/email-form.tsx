@@ -1,17 +1,15 @@
 // An e-mail: its subject, its layout, and its words as blocks or as HTML.
+import { useState } from 'react'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
-import { Button, Choice, IconButton, SelectField, TextArea, TextField } from '../../ui/controls.tsx'
+import { Choice, SelectField, TextField } from '../../ui/controls.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { TemplateField } from '../../ui/template-field.tsx'
+import { BlockList } from './block-list.tsx'
+import { blocksOfContent, contentOfBlocks, htmlOf } from './blocks.ts'
 import type { Json } from './draft.ts'
 import type { StepFormProps } from './step-fields.tsx'
-import { errorAt, Variables } from './step-fields.tsx'
-
-interface Block {
-  readonly type: 'text' | 'button'
-  readonly content: string
-  readonly url?: string
-  readonly styles?: { readonly textAlign?: 'left' | 'center' | 'right' }
-}
+import { errorAt, useVariables, Variables } from './step-fields.tsx'
 
 export function EmailForm(props: StepFormProps) {
   const { step, onChange } = props
@@ -25,21 +23,25 @@ export function EmailForm(props: StepFormProps) {
     layoutId?: string
   }
   const set = (members: Json) => onChange({ ...step, template: { ...step.template, ...members } })
-  const isHtml = template.contentType === 'customHtml' || typeof template.content === 'string'
+  const variables = useVariables()
+  const blocks = blocksOfContent(template.content)
+  const [isHtml, setHtml] = useState(blocks === undefined)
+  const contentError = errorAt(props, 'template.content')
   const layouts = useAsk(['layouts', 'names'], () =>
     answerOf(client.GET('/v1/layouts', { params: { query: { limit: 100 } } })),
   )
-  const blocks = Array.isArray(template.content) ? (template.content as Block[]) : []
   return (
     <>
-      <TextField
+      <TemplateField
         label="Subject"
+        variables={variables}
         value={template.subject ?? ''}
         error={errorAt(props, 'template.subject')}
         onText={(subject) => set({ subject })}
       />
-      <TextField
+      <TemplateField
         label="Preview line"
+        variables={variables}
         hint="What inboxes show beside the subject."
         value={template.preheader ?? ''}
         onText={(preheader) => set({ preheader })}
@@ -74,129 +76,34 @@ export function EmailForm(props: StepFormProps) {
             ['html', 'HTML'],
           ]}
           onChange={(mode) => {
-            if (mode === 'html' && !isHtml) set({ contentType: 'customHtml', content: blocks.map(htmlOf).join('\n') })
-            if (mode === 'blocks' && isHtml)
-              set({ contentType: 'editor', content: [{ type: 'text', content: String(template.content ?? '') }] })
+            setHtml(mode === 'html')
+            if (mode === 'html' && blocks !== undefined) set({ contentType: 'customHtml', content: htmlOf(blocks) })
           }}
         />
       </div>
       {isHtml ? (
-        <TextArea
+        <TemplateField
           label="HTML"
-          mono
           rows={14}
-          value={String(template.content ?? '')}
-          error={errorAt(props, 'template.content')}
+          value={typeof template.content === 'string' ? template.content : ''}
+          variables={variables}
+          error={contentError}
           hint={<Variables />}
-          onText={(content) => set({ content })}
+          onText={(content) => set({ contentType: 'customHtml', content })}
         />
+      ) : blocks === undefined ? (
+        <Notice tone="info">
+          This HTML was not made of blocks, so it is edited as HTML. Empty it to start with blocks.
+        </Notice>
       ) : (
-        <Blocks
-          blocks={blocks}
-          error={errorAt(props, 'template.content')}
-          onChange={(content) => set({ contentType: 'editor', content })}
-        />
+        <>
+          {contentError !== undefined && <p className="text-xs text-red">{contentError}</p>}
+          <BlockList blocks={blocks} onChange={(next) => set(contentOfBlocks(next) as unknown as Json)} />
+          <p className="text-xs text-ink-3">
+            <Variables />
+          </p>
+        </>
       )}
     </>
-  )
-}
-
-const escaped = (text: string): string => text.replaceAll('"', '&quot;')
-const htmlOf = ({ type, content, url }: Block): string =>
-  type === 'button' ? `<p><a href="${escaped(url ?? '')}">${content}</a></p>` : `<p>${content}</p>`
-
-function Blocks({
-  blocks,
-  error,
-  onChange,
-}: {
-  blocks: readonly Block[]
-  error: string | undefined
-  onChange: (blocks: Block[]) => void
-}) {
-  const put = (index: number, members: Partial<Block>) =>
-    onChange(blocks.map((block, place) => (place === index ? { ...block, ...members } : block)))
-  const move = (from: number, to: number) => {
-    const block = blocks[from]
-    if (block !== undefined && to >= 0 && to < blocks.length)
-      onChange(blocks.toSpliced(from, 1).toSpliced(to, 0, block))
-  }
-  return (
-    <div className="flex flex-col gap-2">
-      {error !== undefined && <p className="text-xs text-red">{error}</p>}
-      <ol className="flex flex-col gap-2">
-        {blocks.map((block, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: blocks are known by their place
-          <li key={index} className="rounded-md border border-line">
-            <div className="flex items-center gap-1 border-b border-line bg-bg-2 px-2 py-0.5">
-              <span className="flex-1 text-xs font-medium text-ink-2">{block.type === 'text' ? 'Text' : 'Button'}</span>
-              <select
-                aria-label="Alignment"
-                value={block.styles?.textAlign ?? 'left'}
-                onChange={(event) => put(index, { styles: { textAlign: event.target.value as 'left' } })}
-                className="h-7 rounded bg-transparent text-xs text-ink-2"
-              >
-                <option value="left">Left</option>
-                <option value="center">Centre</option>
-                <option value="right">Right</option>
-              </select>
-              <IconButton
-                name="up"
-                label="Move the block up"
-                disabled={index === 0}
-                onClick={() => move(index, index - 1)}
-                className="size-7!"
-              />
-              <IconButton
-                name="down"
-                label="Move the block down"
-                disabled={index === blocks.length - 1}
-                onClick={() => move(index, index + 1)}
-                className="size-7!"
-              />
-              <IconButton
-                name="trash"
-                label="Remove the block"
-                onClick={() => onChange(blocks.toSpliced(index, 1))}
-                className="size-7!"
-              />
-            </div>
-            <div className="flex flex-col gap-2 p-2">
-              <textarea
-                aria-label={block.type === 'text' ? 'Text of the block' : 'Label of the button'}
-                rows={block.type === 'text' ? 3 : 1}
-                value={block.content}
-                onChange={(event) => put(index, { content: event.target.value })}
-                className="field"
-              />
-              {block.type === 'button' && (
-                <input
-                  aria-label="Address of the button"
-                  type="text"
-                  placeholder="https://…"
-                  value={block.url ?? ''}
-                  onChange={(event) => put(index, { url: event.target.value })}
-                  className="field"
-                />
-              )}
-            </div>
-          </li>
-        ))}
-      </ol>
-      <div className="flex flex-wrap items-center gap-2">
-        <Button icon="plus" onClick={() => onChange([...blocks, { type: 'text', content: '' }])}>
-          Text
-        </Button>
-        <Button
-          icon="plus"
-          onClick={() => onChange([...blocks, { type: 'button', content: 'Open', url: 'https://example.com' }])}
-        >
-          Button
-        </Button>
-        <span className="text-xs text-ink-3">
-          <Variables />
-        </span>
-      </div>
-    </div>
   )
 }

@@ -7,6 +7,7 @@ import { EnvLink } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, TextField } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
+import { JsonField } from '../../ui/json-field.tsx'
 import { Bubble, MessageFrame } from '../../ui/message-frame.tsx'
 import { Loading, Notice, Section } from '../../ui/page.tsx'
 import type { Tone } from '../../ui/status.tsx'
@@ -15,7 +16,6 @@ import { duration, exactTime } from '../../ui/time.tsx'
 import { textOfContent } from '../activity/sent-messages.tsx'
 import type { Draft, DraftStep, Json } from './draft.ts'
 import { bodyOf } from './draft.ts'
-import { JsonField } from './json-field.tsx'
 
 const settleMs = 400
 
@@ -43,6 +43,7 @@ export function Preview({
 }) {
   const mayChange = useMayChange()
   const [subscriberId, setSubscriberId] = useState('')
+  const [locale, setLocale] = useState('')
   const [payload, setPayload] = useState<Json>()
   const example = useAsk(
     ['workflows', 'example', workflowId],
@@ -66,6 +67,7 @@ export function Preview({
           lastName: 'Lovelace',
           email: 'ada@example.com',
           phone: '+4915112345678',
+          ...(locale.trim() === '' ? {} : { locale: locale.trim() }),
         }
       : subscriberId.trim()
   const asked = useSettled({ workflow: { ...bodyOf(draft), active: true }, to, payload: sample })
@@ -103,6 +105,9 @@ export function Preview({
           value={subscriberId}
           onText={setSubscriberId}
         />
+        {subscriberId.trim() === '' && (
+          <TextField label="Locale" placeholder="en, de, ar …" value={locale} maxLength={35} onText={setLocale} />
+        )}
         <JsonField label="With the payload" value={sample} onValue={setPayload} />
         {simulation.error !== null && <Notice tone="error">{simulation.error.message}</Notice>}
         {simulation.data?.error !== undefined && simulation.data.error.length > 0 && (

@@ -1,4 +1,5 @@
 // What the forms of all steps share.
+import { createContext, useContext } from 'react'
 import type { DraftStep } from './draft.ts'
 
 export interface StepFormProps {
@@ -19,3 +20,7 @@ export const Variables = () => (
     <code>{'{% if … %}'}</code>
   </>
 )
+
+/** What completion offers: what every template has, and what the sample payload holds. */
+export const VariablesContext = createContext<readonly string[]>([])
+export const useVariables = (): readonly string[] => useContext(VariablesContext)

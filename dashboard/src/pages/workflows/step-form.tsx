@@ -1,15 +1,20 @@
 // The form of a step: what it says, how long it waits, when it applies.
-import { SelectField, TextArea, TextField, Toggle } from '../../ui/controls.tsx'
+import { SelectField, TextField, Toggle } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { JsonField } from '../../ui/json-field.tsx'
+import type { EarlierStep } from './condition-parts.ts'
 import { Conditions } from './conditions.tsx'
 import type { Json } from './draft.ts'
 import { EmailForm } from './email-form.tsx'
-import { JsonField } from './json-field.tsx'
 import type { StepFormProps } from './step-fields.tsx'
-import { errorAt, Variables } from './step-fields.tsx'
+import { errorAt } from './step-fields.tsx'
+import { TextForm } from './text-form.tsx'
+import { Variants } from './variants.tsx'
 
-export function StepForm(props: StepFormProps) {
-  const { step, mayChange, onChange } = props
+const messageTypes = ['email', 'in_app', 'sms', 'chat', 'push']
+
+export function StepForm(props: StepFormProps & { earlier: readonly EarlierStep[] }) {
+  const { step, earlier, mayChange, onChange } = props
   const { type } = step.template
   return (
     <>
@@ -36,48 +41,9 @@ export function StepForm(props: StepFormProps) {
         {type === 'digest' && <DigestForm {...props} />}
         {type === 'throttle' && <ThrottleForm {...props} />}
         {type === 'custom' && <CustomForm {...props} />}
-        <Conditions filters={step.filters} onChange={(filters) => onChange({ ...step, filters })} />
+        <Conditions filters={step.filters} earlier={earlier} onChange={(filters) => onChange({ ...step, filters })} />
+        {messageTypes.includes(type) && <Variants {...props} />}
       </fieldset>
-    </>
-  )
-}
-
-function TextForm(props: StepFormProps) {
-  const { step, onChange } = props
-  const { type, title, subject, content } = step.template as {
-    type: string
-    title?: string
-    subject?: string
-    content?: unknown
-  }
-  const set = (members: Json) => onChange({ ...step, template: { ...step.template, ...members } })
-  return (
-    <>
-      {type === 'push' && (
-        <TextField
-          label="Title"
-          value={title ?? ''}
-          error={errorAt(props, 'template.title')}
-          onText={(text) => set({ title: text })}
-        />
-      )}
-      {type === 'in_app' && (
-        <TextField
-          label="Heading"
-          hint="Optional"
-          value={subject ?? ''}
-          error={errorAt(props, 'template.subject')}
-          onText={(text) => set({ subject: text })}
-        />
-      )}
-      <TextArea
-        label="Text"
-        rows={type === 'sms' ? 3 : 5}
-        value={typeof content === 'string' ? content : ''}
-        error={errorAt(props, 'template.content')}
-        hint={<Variables />}
-        onText={(text) => set({ content: text })}
-      />
     </>
   )
 }

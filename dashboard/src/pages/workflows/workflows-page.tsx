@@ -5,14 +5,12 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
-import { Button, TextField } from '../../ui/controls.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/controls.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
-import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
+import { ListPage } from '../../ui/list.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
 type Workflow = Schemas['Workflow']
@@ -92,9 +90,7 @@ const columns: readonly Column<Row>[] = [
 export function WorkflowsPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
-  const mayChange = useMayChange('workflows:write')
   const [creating, setCreating] = useState(false)
-  const [text, setText] = useState(q)
   const list = useAsk(
     ['workflows', 'list', q],
     async () => {
@@ -122,82 +118,31 @@ export function WorkflowsPage() {
     { keeps: true },
   )
   return (
-    <Page
+    <ListPage
       title="Workflows"
-      count={list.data?.total.toLocaleString('en')}
+      count={list.data?.total}
       lead="What happens when something is triggered, step by step."
-      actions={
-        mayChange && (
-          <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-            New workflow
-          </Button>
-        )
-      }
+      creates={{ text: 'New workflow', scope: 'workflows:write', onClick: () => setCreating(true) }}
+      search={{
+        label: 'Search workflows',
+        placeholder: 'Name or identifier',
+        value: q,
+        none: 'No workflow fits',
+        onSearch: (text) => go('/workflows', { q: text }),
+      }}
+      of={list}
+      rowsOf={({ rows }) => rows}
+      columns={columns}
+      keyOf={({ workflow }) => workflow._id}
+      onOpen={({ workflow }) => go(`/workflows/${workflow._id}`)}
+      empty={{
+        icon: 'workflow',
+        title: 'There is no workflow yet',
+        text: 'A workflow says who is notified of what, on which channel, when, and in which words.',
+      }}
     >
-      <form
-        className="relative sm:max-w-sm"
-        onSubmit={(event) => {
-          event.preventDefault()
-          go('/workflows', { q: text.trim() })
-        }}
-      >
-        <Icon name="search" size={14} className="absolute top-2.5 left-2.5 text-ink-3" />
-        <input
-          aria-label="Search workflows"
-          placeholder="Name or identifier"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          className="field pl-8"
-        />
-      </form>
-      <div className="card overflow-hidden">
-        <Answered of={list}>
-          {({ rows }) =>
-            rows.length === 0 ? (
-              q === '' ? (
-                <Empty
-                  icon="workflow"
-                  title="There is no workflow yet"
-                  action={
-                    mayChange ? (
-                      <Button look="primary" onClick={() => setCreating(true)}>
-                        New workflow
-                      </Button>
-                    ) : undefined
-                  }
-                >
-                  A workflow says who is notified of what, on which channel, when, and in which words.
-                </Empty>
-              ) : (
-                <Empty
-                  icon="search"
-                  title="No workflow fits"
-                  action={
-                    <Button
-                      onClick={() => {
-                        setText('')
-                        go('/workflows')
-                      }}
-                    >
-                      Show all
-                    </Button>
-                  }
-                />
-              )
-            ) : (
-              <Table
-                label="Workflows"
-                rows={rows}
-                columns={columns}
-                keyOf={({ workflow }) => workflow._id}
-                onOpen={({ workflow }) => go(`/workflows/${workflow._id}`)}
-              />
-            )
-          }
-        </Answered>
-      </div>
       {creating && <NewWorkflow onClose={() => setCreating(false)} />}
-    </Page>
+    </ListPage>
   )
 }
 
@@ -218,40 +163,23 @@ function NewWorkflow({ onClose }: { onClose: () => void }) {
     { touches: ['workflows'], quiet: true, onDone: (made) => go(`/workflows/${(made as Workflow)._id}`) },
   )
   return (
-    <Dialog
+    <FormDialog
       title="New workflow"
+      action="Create"
+      busy={create.isPending}
+      disabled={name.trim() === ''}
+      error={create.error}
+      onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Discard</Button>
-          <Button
-            look="primary"
-            busy={create.isPending}
-            disabled={name.trim() === ''}
-            onClick={() => create.mutate(undefined)}
-          >
-            Create
-          </Button>
-        </>
-      }
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (name.trim() !== '') create.mutate(undefined)
-        }}
-      >
-        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
-        <TextField
-          label="Name"
-          hint="Such as “Order shipped”. Triggers name it by an identifier made from it."
-          value={name}
-          maxLength={255}
-          autoFocus
-          onText={setName}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint="Such as “Order shipped”. Triggers name it by an identifier made from it."
+        value={name}
+        maxLength={255}
+        autoFocus
+        onText={setName}
+      />
+    </FormDialog>
   )
 }

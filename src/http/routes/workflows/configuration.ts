@@ -5,16 +5,20 @@ import { configurationActions, configurationKinds } from '../../../domain/workfl
 import { layoutLengthMax, layoutsMax } from '../../../domain/workflows/layout.ts'
 import { localesMax } from '../../../domain/workflows/translation.ts'
 import { applyConfiguration } from '../../../manage/workflows/configuration.ts'
+import { changedLines } from '../../../manage/workflows/text/change-texts.ts'
 import { exportedConfiguration, storedConfiguration } from '../../../read/workflows/configuration.ts'
 import { route } from '../../route.ts'
 import { freeObject, identifierText, literals, nullableFreeObject } from '../../schemas.ts'
 import { layoutIdentifier, layoutName } from './layouts.ts'
 import { createWorkflowBody, workflowExample } from './workflow-schemas.ts'
+import { diffLines, shownLine } from './workflow-version-schemas.ts'
 
 /** Hundreds of workflows with long e-mails; larger ones are sent in parts. */
 const bodyLimitBytes = 16 * 1024 * 1024
 const workflowsPerCallMax = 1_000
 const feedsPerCallMax = 1_000
+/** Comparing two long texts takes up to 20 ms. */
+const changesWithLinesMax = 20
 
 const feed = Type.Object(
   { identifier: layoutIdentifier, name: identifierText({ maxLength: 255 }) },
@@ -50,6 +54,7 @@ const change = Type.Object(
     action: literals(configurationActions),
     before: nullableFreeObject({ description: 'As it is stored; null for a creation.' }),
     after: nullableFreeObject({ description: 'As it will be; null for a deletion.' }),
+    lines: Type.Optional(diffLines),
   },
   { title: 'ConfigurationChange' },
 )
@@ -118,6 +123,11 @@ export const configurationRoutes = [
           Type.Boolean({ description: 'Whether workflows that are not given are deleted. Default: false.' }),
         ),
         dryRun: Type.Optional(Type.Boolean({ description: 'Whether to only report the changes. Default: false.' })),
+        lines: Type.Optional(
+          Type.Boolean({
+            description: `Whether the first ${changesWithLinesMax} changes come with the lines that differ, for people. Default: false.`,
+          }),
+        ),
       },
       {
         title: 'ApplyConfiguration',
@@ -136,10 +146,15 @@ export const configurationRoutes = [
     },
     errors: [413],
     handle: async ({ db, world }, { principal, author, body, idempotency }) => {
-      const { dryRun = false, ...given } = body
+      const { dryRun = false, lines = false, ...given } = body
       const stored = await storedConfiguration(db, principal.environment)
       const context = { db, world, principal, author, stored }
-      return applyConfiguration(context, { given, dryRun, idempotency })
+      const answer = await applyConfiguration(context, { given, dryRun, idempotency })
+      if (!lines) return answer
+      const changes = answer.body.changes.map((one, place) =>
+        place < changesWithLinesMax ? { ...one, lines: changedLines(one).map(shownLine) } : one,
+      )
+      return { ...answer, body: { ...answer.body, changes } }
     },
   }),
 ]

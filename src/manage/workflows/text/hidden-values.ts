@@ -1,8 +1,10 @@
 // What a displayed diff hides of custom steps: header values and query values, which may be secrets.
 import type { Document as Parsed, Range } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
-import type { TextFile } from './folder-files.ts'
-import { wholeText } from './workflow-files.ts'
+import type { DiffLine } from '../../../domain/workflows/text-diff.ts'
+import { diffLines } from '../../../domain/workflows/text-diff.ts'
+import type { TextFile } from './workflow-texts.ts'
+import { wholeText } from './workflow-texts.ts'
 
 type Hide = (value: string) => string
 
@@ -22,6 +24,10 @@ export function comparable(
 
 /** A line of a comparison as it is shown. */
 export const withoutNumbers = (line: string): string => line.replaceAll(/\[redacted #\d+\]/g, '[redacted]')
+
+/** The lines of two comparable texts that differ, as they are shown. */
+export const shownLines = (before: string, after: string): DiffLine[] =>
+  diffLines(before, after).map(({ sign, text }) => ({ sign, text: withoutNumbers(text) }))
 
 /** Whether something in the files of a workflow would not be shown. */
 export const holdsHidden = (files: readonly TextFile[]): boolean =>

@@ -1,8 +1,8 @@
 // What a shown difference leaves out of custom steps.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { textDiff } from '../../../domain/workflows/text-diff.ts'
 import { comparable, holdsHidden, withoutNumbers } from './hidden-values.ts'
-import { textDiff } from './text-diff.ts'
 
 const file = (text: string) => [{ path: 'a.yaml', text }]
 const shown = (text: string): string => withoutNumbers(comparable([], file(text)).after)

@@ -1,17 +1,21 @@
 // A JSON object as text, folded away until it is needed; what cannot be read is said, and changes nothing.
+import type { ReactNode } from 'react'
 import { useState } from 'react'
-import { Field } from '../../ui/controls.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import type { Json } from './draft.ts'
+import { Field } from './controls.tsx'
+import { Icon } from './icons.tsx'
+
+type Json = Record<string, unknown>
 
 export function JsonField({
   label,
+  hint,
   value,
   onValue,
   open = false,
   rows = 8,
 }: {
   label: string
+  hint?: ReactNode
   value: Json
   onValue: (value: Json) => void
   open?: boolean
@@ -33,7 +37,7 @@ export function JsonField({
     }
   }
   const field = (
-    <Field label={label} error={error}>
+    <Field label={label} hint={hint} error={error}>
       {(ids) => (
         <textarea
           {...ids}

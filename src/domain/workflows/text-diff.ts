@@ -5,15 +5,20 @@ const comparedLinesMax = 2_000
 /** Lines around a change that show where it is. */
 const contextLines = 2
 
-interface Line {
+export interface DiffLine {
   readonly sign: ' ' | '-' | '+'
   readonly text: string
 }
+type Line = DiffLine
 
 /** Empty when they are the same. */
 export function textDiff(before: string, after: string): string[] {
-  if (before === after) return []
-  return withoutDistant(compared(linesOf(before), linesOf(after))).map(({ sign, text }) => `${sign} ${text}`.trimEnd())
+  return diffLines(before, after).map(({ sign, text }) => `${sign} ${text}`.trimEnd())
+}
+
+/** As lines with their signs; those far from a change are left out, with `…` in their place. */
+export function diffLines(before: string, after: string): DiffLine[] {
+  return before === after ? [] : withoutDistant(compared(linesOf(before), linesOf(after)))
 }
 
 const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))

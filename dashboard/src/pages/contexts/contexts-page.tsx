@@ -1,0 +1,209 @@
+// Contexts: the objects of one's own domain that events refer to, with data for templates.
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, TextField } from '../../ui/controls.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { ConfirmByTyping, FormDialog } from '../../ui/dialog.tsx'
+import { JsonField } from '../../ui/json-field.tsx'
+import { BackTo, ListPage, Muted } from '../../ui/list.tsx'
+import { Answered, Notice, Page, Section } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { exactTime, Time } from '../../ui/time.tsx'
+
+type Context = Schemas['Context']
+const pageSize = 100
+const pagesMax = 20
+
+const columns: readonly Column<Context>[] = [
+  { head: 'Type', width: '180px', cell: (one) => <span className="block truncate text-ink-2">{one.type}</span> },
+  { head: 'Id', cell: (one) => <span className="block truncate font-medium">{one.id}</span> },
+  { head: 'Data', from: 'md', cell: (one) => <Muted>{Object.keys(one.data).join(', ') || '–'}</Muted> },
+  {
+    head: 'Changed',
+    from: 'sm',
+    right: true,
+    width: '120px',
+    cell: (one) => (
+      <Muted>
+        <Time at={one.updatedAt} />
+      </Muted>
+    ),
+  },
+]
+
+const addressOf = ({ type, id }: Pick<Context, 'type' | 'id'>): string => `/contexts/${type}/${id}`
+
+export function ContextsPage() {
+  const { q = '' } = useSearch({ strict: false }) as { q?: string }
+  const go = useGo()
+  const [creating, setCreating] = useState(false)
+  const [pages, setPages] = useState(1)
+  const list = useAsk(
+    ['contexts', 'list', { q, pages }],
+    async () => {
+      const found: Context[] = []
+      let after: string | null = null
+      let total = 0
+      for (let page = 0; page < pages && (page === 0 || after !== null); page += 1) {
+        const query = { limit: pageSize, ...(q === '' ? {} : { search: q }), ...(after === null ? {} : { after }) }
+        const answer: Schemas['ContextPage'] = await answerOf(client.GET('/v2/contexts', { params: { query } }))
+        found.push(...answer.data)
+        total = answer.totalCount
+        after = answer.next
+      }
+      return { found, total, hasMore: after !== null }
+    },
+    { keeps: true },
+  )
+  return (
+    <ListPage
+      title="Contexts"
+      count={list.data?.total}
+      lead="Objects of your own domain that events refer to, such as a workspace or a project, with data for templates."
+      creates={{ text: 'New context', scope: 'subscribers:write', onClick: () => setCreating(true) }}
+      search={{
+        label: 'Search contexts',
+        placeholder: 'Type or id, such as workspace:acme',
+        value: q,
+        none: 'No matching contexts',
+        hint: 'The search is case-sensitive.',
+        onSearch: (text) => go('/contexts', { q: text }),
+      }}
+      of={list}
+      rowsOf={({ found }) => found}
+      columns={columns}
+      keyOf={({ type, id }) => `${type}:${id}`}
+      onOpen={(one) => go(addressOf(one))}
+      more={({ hasMore }) => (hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined)}
+      loadingMore={list.isFetching}
+      empty={{
+        icon: 'context',
+        title: 'No contexts yet',
+        text: 'An event that names one creates it, or create it here to give it data.',
+      }}
+    >
+      {creating && <NewContext onClose={() => setCreating(false)} />}
+    </ListPage>
+  )
+}
+
+function NewContext({ onClose }: { onClose: () => void }) {
+  const go = useGo()
+  const [type, setType] = useState('')
+  const [id, setId] = useState('')
+  const key = { type: type.trim(), id: id.trim() }
+  const create = useChange(() => answerOf(client.POST('/v2/contexts', { body: key })), {
+    touches: ['contexts'],
+    says: 'The context is created',
+    quiet: true,
+    onDone: () => go(addressOf(key)),
+  })
+  return (
+    <FormDialog
+      title="New context"
+      action="Create"
+      busy={create.isPending}
+      disabled={key.type === '' || key.id === ''}
+      error={create.error}
+      onSubmit={() => create.mutate(undefined)}
+      onClose={onClose}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField label="Type" placeholder="workspace" value={type} maxLength={100} onText={setType} />
+        <TextField label="Id" placeholder="acme" value={id} maxLength={100} onText={setId} />
+      </div>
+    </FormDialog>
+  )
+}
+
+export function ContextPage() {
+  const path = useParams({ strict: false }) as { type: string; id: string }
+  const context = useAsk(['contexts', 'one', path.type, path.id], () =>
+    answerOf(client.GET('/v2/contexts/{type}/{id}', { params: { path } })),
+  )
+  return <Answered of={context}>{(one) => <ContextForm key={one.updatedAt} context={one} />}</Answered>
+}
+
+function ContextForm({ context }: { context: Context }) {
+  const go = useGo()
+  const mayChange = useMayChange('subscribers:write')
+  const [data, setData] = useState<Record<string, unknown>>(context.data)
+  const [deleting, setDeleting] = useState(false)
+  const params = { path: { type: context.type, id: context.id } }
+  const isChanged = JSON.stringify(data) !== JSON.stringify(context.data)
+  const save = useChange(() => answerOf(client.PATCH('/v2/contexts/{type}/{id}', { params, body: { data } })), {
+    touches: ['contexts'],
+    says: 'The context is saved',
+    quiet: true,
+  })
+  const remove = useChange(() => answerOf(client.DELETE('/v2/contexts/{type}/{id}', { params })), {
+    touches: ['contexts'],
+    says: 'The context is deleted',
+    leaves: true,
+    onDone: () => go('/contexts'),
+  })
+  return (
+    <Page
+      title={`${context.type} ${context.id}`}
+      wide={false}
+      above={<BackTo to="/contexts">Contexts</BackTo>}
+      lead={<CopyText text={`${context.type}:${context.id}`} whole />}
+      actions={
+        mayChange && (
+          <>
+            <Button look="danger" icon="trash" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+            <Button
+              look="primary"
+              icon="check"
+              disabled={!isChanged}
+              busy={save.isPending}
+              onClick={() => save.mutate(undefined)}
+            >
+              Save
+            </Button>
+          </>
+        )
+      }
+    >
+      {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
+      <Section title="Data">
+        <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
+          <JsonField
+            label="As JSON"
+            hint={
+              <>
+                Templates read it as <code className="font-mono">{`{{ context.${context.type}.data.plan }}`}</code>.
+              </>
+            }
+            open
+            rows={12}
+            value={data}
+            onValue={setData}
+          />
+          <p className="text-xs text-ink-3">
+            Created {exactTime(context.createdAt)}, changed {exactTime(context.updatedAt)}.
+          </p>
+        </fieldset>
+      </Section>
+      {deleting && (
+        <ConfirmByTyping
+          title="Delete the context"
+          word={`${context.type}:${context.id}`}
+          action="Delete"
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate(undefined)}
+          onClose={() => setDeleting(false)}
+        >
+          Templates no longer find its data. Messages that were sent with it keep its key.
+        </ConfirmByTyping>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,196 @@
+// How workflows behave for one tenant: on, off, or as they are; and which channels they may use.
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { EnvLink } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, IconButton, SelectField } from '../../ui/controls.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { nameOfStep } from '../../ui/icons.tsx'
+import { Answered, Empty, Section } from '../../ui/page.tsx'
+import { Badge } from '../../ui/status.tsx'
+
+type Override = Schemas['WorkflowOverride']
+const channels = ['email', 'sms', 'in_app', 'push', 'chat'] as const
+type Three = '' | 'on' | 'off'
+const three = (value: unknown): Three => (value === true ? 'on' : value === false ? 'off' : '')
+
+/** The list has no filter by tenant; so many overrides are looked through. */
+const lookedAtMax = 1_000
+
+async function overridesOf(tenantId: string): Promise<Override[]> {
+  const found: Override[] = []
+  for (let page = 0; page * 100 < lookedAtMax; page += 1) {
+    const { data, hasMore } = await answerOf(
+      client.GET('/v1/workflow-overrides', { params: { query: { page, limit: 100 } } }),
+    )
+    found.push(...data.filter((one) => one.tenantId === tenantId))
+    if (!hasMore) break
+  }
+  return found
+}
+
+export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
+  const mayChange = useMayChange('workflows:write')
+  const [edited, setEdited] = useState<Override | 'new'>()
+  const overrides = useAsk(['tenants', 'overrides', tenant._id], () => overridesOf(tenant._id))
+  const workflows = useAsk(['workflows', 'names'], () =>
+    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
+  )
+  const nameOf = (one: Override) =>
+    workflows.data?.data.find(({ _id }) => _id === one.workflowId)?.name ?? one.workflowIdentifier
+  const remove = useChange(
+    (one: Override) =>
+      answerOf(client.DELETE('/v1/workflow-overrides/{overrideId}', { params: { path: { overrideId: one._id } } })),
+    { touches: ['tenants'], says: 'The workflow behaves as usual again' },
+  )
+  return (
+    <Section
+      title="Workflows for this tenant"
+      actions={
+        mayChange && (
+          <Button icon="plus" onClick={() => setEdited('new')}>
+            Exception
+          </Button>
+        )
+      }
+    >
+      <Answered of={overrides} rows={3}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty icon="workflow" title="All workflows behave as usual">
+              Add an exception to switch a workflow or one of its channels off for this tenant alone.
+            </Empty>
+          ) : (
+            <ul className="divide-y divide-line">
+              {all.map((one) => (
+                <li key={one._id} className="flex items-center gap-2 py-2 pr-2 pl-4">
+                  <span className="min-w-0 flex-1">
+                    <EnvLink to={`/workflows/${one.workflowId}`} className="font-medium hover:underline">
+                      {nameOf(one)}
+                    </EnvLink>
+                    <span className="mt-1 flex flex-wrap gap-1">
+                      <Exceptions of={one} />
+                    </span>
+                  </span>
+                  {mayChange && (
+                    <>
+                      <Button look="quiet" onClick={() => setEdited(one)}>
+                        Edit
+                      </Button>
+                      <IconButton
+                        name="trash"
+                        label={`Remove the exception of ${nameOf(one)}`}
+                        onClick={() => remove.mutate(one)}
+                      />
+                    </>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answered>
+      {edited !== undefined && (
+        <EditOverride
+          tenant={tenant}
+          override={edited === 'new' ? undefined : edited}
+          workflows={workflows.data?.data ?? []}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+    </Section>
+  )
+}
+
+function Exceptions({ of: one }: { of: Override }) {
+  const settings = Object.entries(one.preferenceSettings ?? {})
+  return (
+    <>
+      {one.active !== null && <Badge tone={one.active ? 'green' : 'grey'}>{one.active ? 'On' : 'Off'}</Badge>}
+      {settings.map(([channel, on]) => (
+        <Badge key={channel} tone={on === true ? 'green' : 'grey'}>
+          {`${nameOfStep(channel)} ${on === true ? 'on' : 'off'}`}
+        </Badge>
+      ))}
+      {one.active === null && settings.length === 0 && <span className="text-xs text-ink-3">As usual</span>}
+    </>
+  )
+}
+
+function EditOverride({
+  tenant,
+  override,
+  workflows,
+  onClose,
+}: {
+  tenant: Schemas['Tenant']
+  override: Override | undefined
+  workflows: readonly Schemas['Workflow'][]
+  onClose: () => void
+}) {
+  const [workflowId, setWorkflowId] = useState(override?.workflowId ?? workflows[0]?._id ?? '')
+  const [active, setActive] = useState<Three>(override === undefined ? 'off' : three(override.active))
+  const [settings, setSettings] = useState<Record<string, Three>>(() =>
+    Object.fromEntries(channels.map((channel) => [channel, three(override?.preferenceSettings?.[channel])])),
+  )
+  const save = useChange(
+    () => {
+      const chosen = channels.flatMap((channel) =>
+        settings[channel] === '' ? [] : [[channel, settings[channel] === 'on'] as const],
+      )
+      const body = {
+        active: active === '' ? null : active === 'on',
+        preferenceSettings: chosen.length === 0 ? null : Object.fromEntries(chosen),
+      }
+      return override === undefined
+        ? answerOf(client.POST('/v1/workflow-overrides', { body: { workflowId, tenantId: tenant._id, ...body } }))
+        : answerOf(
+            client.PUT('/v1/workflow-overrides/{overrideId}', { params: { path: { overrideId: override._id } }, body }),
+          )
+    },
+    { touches: ['tenants'], says: 'The exception is saved', quiet: true, onDone: onClose },
+  )
+  const choices = [
+    ['', 'As the workflow says'],
+    ['on', 'On'],
+    ['off', 'Off'],
+  ] as const
+  return (
+    <FormDialog
+      title={override === undefined ? 'New exception' : 'Edit the exception'}
+      action="Save"
+      busy={save.isPending}
+      disabled={workflowId === ''}
+      error={save.error}
+      onSubmit={() => save.mutate(undefined)}
+      onClose={onClose}
+    >
+      <SelectField
+        label="Workflow"
+        value={workflowId}
+        disabled={override !== undefined}
+        options={workflows.map(({ _id, name }) => [_id, name] as const)}
+        onText={setWorkflowId}
+      />
+      <SelectField
+        label="Runs for this tenant"
+        value={active}
+        options={choices}
+        onText={(value) => setActive(value as Three)}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        {channels.map((channel) => (
+          <SelectField
+            key={channel}
+            label={nameOfStep(channel)}
+            value={settings[channel] ?? ''}
+            options={choices}
+            onText={(value) => setSettings({ ...settings, [channel]: value as Three })}
+          />
+        ))}
+      </div>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,123 @@
+// Tenants: the customers on whose behalf people are notified.
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { TextField } from '../../ui/controls.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { ListPage, Muted } from '../../ui/list.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+type Tenant = Schemas['Tenant']
+const pageSize = 100
+const pagesMax = 20
+
+const columns: readonly Column<Tenant>[] = [
+  { head: 'Name', cell: (one) => <span className="block truncate font-medium">{one.name || one.identifier}</span> },
+  {
+    head: 'Identifier',
+    from: 'sm',
+    cell: (one) => <span className="block truncate font-mono text-xs text-ink-2">{one.identifier}</span>,
+  },
+  {
+    head: 'Data',
+    from: 'md',
+    cell: (one) => <Muted>{Object.keys(one.data ?? {}).join(', ') || '–'}</Muted>,
+  },
+  {
+    head: 'Since',
+    right: true,
+    width: '120px',
+    cell: (one) => (
+      <Muted>
+        <Time at={one.createdAt} />
+      </Muted>
+    ),
+  },
+]
+
+export function TenantsPage() {
+  const go = useGo()
+  const [creating, setCreating] = useState(false)
+  const [pages, setPages] = useState(1)
+  const list = useAsk(
+    ['tenants', 'list', pages],
+    async () => {
+      const found: Tenant[] = []
+      let total: number | undefined
+      let hasMore = true
+      for (let page = 0; page < pages && hasMore; page += 1) {
+        const answer = await answerOf(client.GET('/v1/tenants', { params: { query: { page, limit: pageSize } } }))
+        found.push(...answer.data)
+        hasMore = answer.hasMore
+        total = answer.totalCount
+      }
+      return { found, hasMore, total }
+    },
+    { keeps: true },
+  )
+  return (
+    <ListPage
+      title="Tenants"
+      count={list.data?.total}
+      lead="Your customers, if you notify people on behalf of several: each with its own data and settings."
+      creates={{ text: 'New tenant', scope: 'subscribers:write', onClick: () => setCreating(true) }}
+      of={list}
+      rowsOf={({ found }) => found}
+      columns={columns}
+      keyOf={({ identifier }) => identifier}
+      onOpen={({ identifier }) => go(`/tenants/${encodeURIComponent(identifier)}`)}
+      more={({ hasMore }) => (hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined)}
+      loadingMore={list.isFetching}
+      empty={{
+        icon: 'tenant',
+        title: 'No tenants yet',
+        text: 'An event can name one: templates then have its data, and workflows its settings. Without several customers you need none.',
+      }}
+    >
+      {creating && <NewTenant onClose={() => setCreating(false)} />}
+    </ListPage>
+  )
+}
+
+function NewTenant({ onClose }: { onClose: () => void }) {
+  const go = useGo()
+  const [identifier, setIdentifier] = useState('')
+  const [name, setName] = useState('')
+  const create = useChange(
+    () =>
+      answerOf(
+        client.POST('/v1/tenants', {
+          body: { identifier: identifier.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) },
+        }),
+      ),
+    {
+      touches: ['tenants'],
+      says: 'The tenant is created',
+      quiet: true,
+      onDone: () => go(`/tenants/${encodeURIComponent(identifier.trim())}`),
+    },
+  )
+  return (
+    <FormDialog
+      title="New tenant"
+      action="Create"
+      busy={create.isPending}
+      disabled={identifier.trim() === ''}
+      error={create.error}
+      onSubmit={() => create.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextField
+        label="Identifier"
+        hint="What your own system calls the customer; events name it."
+        value={identifier}
+        maxLength={255}
+        onText={setIdentifier}
+      />
+      <TextField label="Name" value={name} maxLength={255} onText={setName} />
+    </FormDialog>
+  )
+}

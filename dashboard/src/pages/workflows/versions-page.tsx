@@ -1,0 +1,219 @@
+// The versions of a workflow: what changed from one to the next, and taking an old one back.
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import { Button, Choice } from '../../ui/controls.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Diff, DiffSize } from '../../ui/diff.tsx'
+import { BackTo } from '../../ui/list.tsx'
+import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { exactTime, Time } from '../../ui/time.tsx'
+
+type Version = Schemas['WorkflowVersion']
+type Against = 'before' | 'current'
+const pageSize = 50
+
+export function VersionsPage() {
+  const { workflowId = '' } = useParams({ strict: false }) as { workflowId?: string }
+  const search = useSearch({ strict: false }) as { version?: string; with?: Against }
+  const go = useGo()
+  const [pages, setPages] = useState(1)
+  const versions = useAsk(
+    ['workflows', 'versions', workflowId, pages],
+    () =>
+      answerOf(
+        client.GET('/v1/workflows/{workflowId}/versions', {
+          params: { path: { workflowId }, query: { limit: Math.min(100, pageSize * pages) } },
+        }),
+      ),
+    { keeps: true },
+  )
+  const at = `/workflows/${workflowId}`
+  return (
+    <Page
+      title="Versions"
+      count={versions.data?.totalCount?.toLocaleString('en')}
+      lead="Every save is a version. Running notifications continue with the version they started with."
+      above={<BackTo to={at}>{versions.data?.data[0]?.name ?? 'Workflow'}</BackTo>}
+    >
+      <Answered of={versions}>
+        {({ data, hasMore }) => {
+          const chosen = data.find(({ number }) => String(number) === search.version) ?? data[0]
+          return (
+            <div className="grid items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)]">
+              <nav aria-label="Versions" className="card max-h-[75vh] overflow-y-auto max-lg:max-h-64">
+                {data.map((one) => (
+                  <Entry
+                    key={one.number}
+                    version={one}
+                    isChosen={one === chosen}
+                    onChoose={() => go(`${at}/versions`, { ...search, version: String(one.number) }, { replace: true })}
+                  />
+                ))}
+                {hasMore && pages < 2 && (
+                  <Button look="quiet" className="w-full" onClick={() => setPages(pages + 1)}>
+                    Show more
+                  </Button>
+                )}
+              </nav>
+              {chosen !== undefined && (
+                <VersionDetail
+                  key={chosen.number}
+                  workflowId={workflowId}
+                  version={chosen}
+                  against={search.with ?? 'before'}
+                  onAgainst={(next) =>
+                    go(`${at}/versions`, { ...search, version: String(chosen.number), with: next }, { replace: true })
+                  }
+                />
+              )}
+            </div>
+          )
+        }}
+      </Answered>
+    </Page>
+  )
+}
+
+function Entry({ version, isChosen, onChoose }: { version: Version; isChosen: boolean; onChoose: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-current={isChosen}
+      onClick={onChoose}
+      className={`flex w-full items-center gap-2 border-b border-line px-4 py-2.5 text-left last:border-0 ${isChosen ? 'bg-accent-bg' : 'hover:bg-bg-2'}`}
+    >
+      <span className="min-w-0 flex-1">
+        <span className="block font-medium">Version {version.number}</span>
+        <span className="block text-xs text-ink-2">
+          <Time at={version.createdAt} />, {version.steps === 1 ? '1 step' : `${version.steps} steps`}
+        </span>
+      </span>
+      {version.isCurrent && <Badge tone="green">Current</Badge>}
+    </button>
+  )
+}
+
+function VersionDetail({
+  workflowId,
+  version,
+  against,
+  onAgainst,
+}: {
+  workflowId: string
+  version: Version
+  against: Against
+  onAgainst: (next: Against) => void
+}) {
+  const go = useGo()
+  const mayChange = useMayChange('workflows:write')
+  const [restoring, setRestoring] = useState(false)
+  const isFirst = version.number === 1
+  // The first has nothing before it, the current one nothing after it.
+  const shown: Against = version.isCurrent ? 'before' : isFirst ? 'current' : against
+  const from = shown === 'current' ? version.number : version.number - 1
+  const diff = useAsk(
+    ['workflows', 'diff', workflowId, from, shown === 'current' ? 'current' : version.number],
+    () =>
+      answerOf(
+        client.GET('/v1/workflows/{workflowId}/versions/{version}/diff', {
+          params: {
+            path: { workflowId, version: String(from) },
+            query: shown === 'current' ? {} : { to: String(version.number) },
+          },
+        }),
+      ),
+    { enabled: from > 0 },
+  )
+  const restore = useChange(
+    () =>
+      answerOf(
+        client.POST('/v1/workflows/{workflowId}/versions/{version}/restore', {
+          params: { path: { workflowId, version: String(version.number) } },
+        }),
+      ),
+    {
+      touches: ['workflows'],
+      says: `Version ${version.number} is restored, as a new version`,
+      leaves: true,
+      onDone: () => go(`/workflows/${workflowId}`),
+    },
+  )
+  return (
+    <Section
+      title={`Version ${version.number}, ${exactTime(version.createdAt)}`}
+      actions={
+        <div className="flex flex-wrap items-center gap-2">
+          {!version.isCurrent && !isFirst && (
+            <Choice
+              label="Compared with"
+              value={shown}
+              options={[
+                ['before', 'What it changed'],
+                ['current', 'Changed since'],
+              ]}
+              onChange={onAgainst}
+            />
+          )}
+          {mayChange && !version.isCurrent && (
+            <Button icon="history" onClick={() => setRestoring(true)}>
+              Restore
+            </Button>
+          )}
+        </div>
+      }
+    >
+      {from === 0 ? (
+        <Empty icon="history" title="The first version">
+          Save a change in the editor, and the difference is shown here.
+        </Empty>
+      ) : (
+        <Answered of={diff}>
+          {({ lines }) =>
+            lines.length === 0 ? (
+              <Empty icon="check" title="No difference">
+                {shown === 'current'
+                  ? 'The current version says the same.'
+                  : 'Only what may be secret changed, or nothing that is written to files.'}
+              </Empty>
+            ) : (
+              <div className="flex flex-col gap-2 p-4">
+                <p className="flex items-center justify-between gap-2 text-ink-2">
+                  {shown === 'current'
+                    ? `From version ${version.number} to the current one`
+                    : `From version ${from} to version ${version.number}`}
+                  <DiffSize lines={lines} />
+                </p>
+                <Diff label="Difference" lines={lines} />
+              </div>
+            )
+          }
+        </Answered>
+      )}
+      {restoring && (
+        <Dialog
+          title={`Restore version ${version.number}`}
+          onClose={() => setRestoring(false)}
+          footer={
+            <>
+              <Button onClick={() => setRestoring(false)}>Keep the current one</Button>
+              <Button look="primary" busy={restore.isPending} onClick={() => restore.mutate(undefined)}>
+                Restore
+              </Button>
+            </>
+          }
+        >
+          <p className="text-ink-2">
+            New events use the content of version {version.number} from then on. It is saved as a new version, so
+            nothing is lost; running notifications continue with theirs.
+          </p>
+        </Dialog>
+      )}
+    </Section>
+  )
+}

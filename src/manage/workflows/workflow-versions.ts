@@ -1,0 +1,102 @@
+// Versions of a workflow: one as it was, what changed between two, and making an old one the current one again.
+import type { Db, Sql } from '../../db/sql.ts'
+import type { Answer, Idempotency } from '../../domain/answer.ts'
+import type { Environment, Principal } from '../../domain/environment.ts'
+import type { Author } from '../../domain/operate/audit.ts'
+import { notFound } from '../../domain/problem.ts'
+import { layoutsMax } from '../../domain/workflows/layout.ts'
+import { shownTo } from '../../domain/workflows/shown-secrets.ts'
+import type { DiffLine } from '../../domain/workflows/text-diff.ts'
+import type { Workflow } from '../../domain/workflows/workflow.ts'
+import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
+import { documentOf } from '../../domain/workflows/workflow-document.ts'
+import { listFeeds } from '../../store/workflows/feeds.ts'
+import { listLayouts } from '../../store/workflows/layouts.ts'
+import type { WorkflowAtVersion } from '../../store/workflows/workflow-versions.ts'
+import { findWorkflowAt } from '../../store/workflows/workflow-versions.ts'
+import { findWorkflow, workflowOf } from '../../store/workflows/workflows.ts'
+import type { World } from '../../world/world.ts'
+import { comparable, shownLines } from './text/hidden-values.ts'
+import type { TextFile } from './text/workflow-texts.ts'
+import { filesOf } from './text/workflow-texts.ts'
+import { unknownWorkflow } from './workflow-rules.ts'
+import { changeBy, firstApi } from './workflows.ts'
+
+/** A number as it is shown, or the current one. */
+export type VersionName = number | 'current'
+
+export async function workflowAt(
+  db: Sql,
+  environment: Environment,
+  idOrIdentifier: string,
+  version: VersionName,
+): Promise<WorkflowAtVersion> {
+  const workflow = await findWorkflow(db, environment, idOrIdentifier)
+  if (workflow === undefined) throw unknownWorkflow(idOrIdentifier)
+  const found = await findWorkflowAt(db, environment, workflow.id, version === 'current' ? undefined : version)
+  if (found === undefined) throw notFound(`Workflow ${workflow.identifier} has no version ${version}`)
+  return found
+}
+
+const feedsMax = 1_000
+
+async function namesOf(db: Sql, environment: Environment): Promise<DocumentNames> {
+  const [layouts, feeds] = [
+    await listLayouts(db, environment, { offset: 0, limit: layoutsMax, oldestFirst: true }),
+    await listFeeds(db, environment, { offset: 0, limit: feedsMax }),
+  ]
+  const named = (all: readonly { _id: string; identifier: string }[]) =>
+    new Map(all.map((one) => [one._id, one.identifier]))
+  return { layouts: named(layouts), feeds: named(feeds) }
+}
+
+/** A version as files, as they stand in a folder. Secrets of its steps are for full keys only. */
+export async function versionFiles(
+  db: Sql,
+  principal: Principal,
+  idOrIdentifier: string,
+  version: VersionName,
+): Promise<{ readonly number: number; readonly files: readonly TextFile[] }> {
+  const { environment } = principal
+  const found = await workflowAt(db, environment, idOrIdentifier, version)
+  const names = await namesOf(db, environment)
+  const files = filesOf(documentOf(shownTo(principal, workflowOf(environment, found)), names))
+  return { number: found.number, files }
+}
+
+export interface VersionDiff {
+  readonly from: number
+  readonly to: number
+  readonly lines: readonly DiffLine[]
+}
+
+/** Header values and queries of custom steps are left out, whoever asks; other secrets are for full keys only. */
+export async function versionDiff(
+  db: Sql,
+  principal: Principal,
+  idOrIdentifier: string,
+  { from, to }: { from: VersionName; to: VersionName },
+): Promise<VersionDiff> {
+  const { environment } = principal
+  const [before, after] = [
+    await workflowAt(db, environment, idOrIdentifier, from),
+    await workflowAt(db, environment, idOrIdentifier, to),
+  ]
+  const names = await namesOf(db, environment)
+  const filesAt = (row: WorkflowAtVersion) =>
+    filesOf(documentOf(shownTo(principal, workflowOf(environment, row)), names))
+  const shown = comparable(filesAt(before), filesAt(after))
+  return { from: before.number, to: after.number, lines: shownLines(shown.before, shown.after) }
+}
+
+/** Another version with the definition of an old one; the identifier and whether it is active stay as they are. */
+export async function restoreVersion(
+  db: Db,
+  world: World,
+  principal: Principal,
+  call: { id: string; version: VersionName; author: Author; idempotency: Idempotency | undefined },
+): Promise<Answer<Workflow>> {
+  const { id, definition } = await workflowAt(db, principal.environment, call.id, call.version)
+  const { author, idempotency } = call
+  return changeBy(firstApi, db, world, principal, { id, workflow: {}, author, idempotency }, () => definition)
+}

@@ -1,0 +1,112 @@
+// Versions of workflows over the API: listed, compared, restored, read as files; and what a promotion would change, line by line.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createApiKey } from '../../src/manage/operate/api-keys.ts'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { testAuthor } from '../support/test-author.ts'
+import { environmentOf } from '../support/topic-scene.ts'
+import { create, email, inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let reader: string
+const custom = (token: string) => ({
+  name: 'Call',
+  template: { type: 'custom' },
+  metadata: { type: 'http', url: `https://x.example/?token=${token}`, headers: { Authorization: token } },
+})
+before(async () => {
+  app = await createTestApp()
+  const made = await createApiKey(app.database.db, app.world, await environmentOf(app), {
+    key: { name: 'reader', scopes: ['read'] },
+    author: testAuthor,
+    idempotency: undefined,
+  })
+  reader = made.body.key
+  const first = { name: 'Shipped', workflowId: 'shipped', active: true, steps: [inApp('one', { name: 'Bell' })] }
+  await create(app, first)
+  for (const content of ['two', 'three']) {
+    const body = { steps: [inApp(content, { name: 'Bell' }), custom(`hush-${content}`)] }
+    assert.equal((await app.call('PATCH', '/v1/workflows/shipped', { body })).status, 200)
+  }
+})
+after(() => app.close())
+
+const get = async (path: string, key?: string): Promise<Json> => {
+  const reply = await app.call('GET', path, key === undefined ? {} : { key })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body
+}
+const textOf = (lines: Json[]): string => lines.map(({ kind, text }) => `${kind[0]} ${text.trim()}`).join('\n')
+
+test('versions are listed, newest first, in pages', async () => {
+  const page = await get('/v1/workflows/shipped/versions?limit=2')
+  assert.deepEqual(
+    page.data.map(({ number, isCurrent, steps }: Json) => [number, isCurrent, steps]),
+    [
+      [3, true, 2],
+      [2, false, 2],
+    ],
+  )
+  assert.equal(page.hasMore, true)
+  assert.equal(page.totalCount, 3)
+  assert.equal((await get('/v1/workflows/shipped/versions?limit=2&page=1')).data[0].number, 1)
+  assert.equal((await app.call('GET', '/v1/workflows/missing/versions')).status, 404)
+})
+
+test('two versions are compared, without secrets', async () => {
+  const { from, to, lines } = await get('/v1/workflows/shipped/versions/2/diff')
+  assert.deepEqual([from, to], [2, 3])
+  assert.match(textOf(lines), /r content: two\na content: three/)
+  assert.doesNotMatch(JSON.stringify(lines), /hush/)
+  assert.match(textOf((await get('/v1/workflows/shipped/versions/3/diff?to=1')).lines), /r - name: Call/)
+  assert.deepEqual((await get('/v1/workflows/shipped/versions/3/diff')).lines, [])
+  assert.equal((await app.call('GET', '/v1/workflows/shipped/versions/9/diff')).status, 404)
+  assert.equal((await app.call('GET', '/v1/workflows/shipped/versions/x/diff')).status, 422)
+})
+
+test('an old version is restored as a new one, with what was secret in it', async () => {
+  const reply = await app.call('POST', '/v1/workflows/shipped/versions/2/restore')
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.body.steps[0].template.content, 'two')
+  assert.equal(reply.body.steps[1].metadata.headers.Authorization, 'hush-two')
+  assert.deepEqual((await get('/v1/workflows/shipped/versions/2/diff?to=4')).lines, [])
+  // What is current already stays as it is.
+  await app.call('POST', '/v1/workflows/shipped/versions/4/restore')
+  assert.equal((await get('/v1/workflows/shipped/versions')).data[0].number, 4)
+  const refusedReply = await app.call('POST', '/v1/workflows/shipped/versions/1/restore', { key: reader })
+  assert.equal(refusedReply.status, 403)
+})
+
+test('a layout that is gone keeps a version from being restored', async () => {
+  const layout = { name: 'Old', identifier: 'old', content: '<html>{{{body}}}</html>' }
+  await app.call('POST', '/v1/layouts', { body: layout })
+  await create(app, { name: 'Framed', workflowId: 'framed', steps: [email('a', { name: 'Mail' })] })
+  const named = { ...email('b', { name: 'Mail' }) }
+  named.template = { ...named.template, layoutId: 'old' }
+  assert.equal((await app.call('PATCH', '/v1/workflows/framed', { body: { steps: [named] } })).status, 200)
+  assert.equal((await app.call('PATCH', '/v1/workflows/framed', { body: { steps: [inApp()] } })).status, 200)
+  assert.ok((await app.call('DELETE', '/v1/layouts/old')).status < 300)
+  const reply = await app.call('POST', '/v1/workflows/framed/versions/2/restore')
+  assert.equal(reply.status, 422)
+  assert.match(reply.text, /unknown layout/)
+})
+
+test('a version is read as files, without secrets for who may only read', async () => {
+  const { number, files } = await get('/v1/workflows/shipped/versions/1/files')
+  assert.equal(number, 1)
+  assert.match(files[0].text, /^# yaml[\s\S]*workflowId: shipped[\s\S]*content: one/)
+  assert.match(JSON.stringify(await get('/v1/workflows/shipped/versions/2/files')), /hush-two/)
+  assert.doesNotMatch(JSON.stringify(await get('/v1/workflows/shipped/versions/2/files', reader)), /hush/)
+})
+
+test('a dry run for another environment comes with the lines that differ', async () => {
+  const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped')
+  const body = { ...parts, dryRun: true, lines: true }
+  const reply = await app.call('POST', '/v1/configuration', { key: app.productionKey, body })
+  assert.equal(reply.status, 200, reply.text)
+  const [change] = reply.body.changes
+  assert.deepEqual([change.kind, change.action], ['workflow', 'create'])
+  assert.match(textOf(change.lines), /a workflowId: shipped/)
+  assert.doesNotMatch(JSON.stringify(change.lines), /hush/)
+})
