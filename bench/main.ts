@@ -6,6 +6,7 @@ import { benchDelays } from './delays.ts'
 import { benchEmail } from './email.ts'
 import { benchFanout } from './fanout.ts'
 import { benchIdle } from './idle.ts'
+import { benchImports } from './imports.ts'
 import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
 import { readOptions } from './options.ts'
@@ -46,6 +47,7 @@ const benches: Record<string, Bench> = {
   delays: { title: '100,000 pending delays', run: benchDelays },
   fanout: { title: 'A topic of 1,000,000', onlyByName: true, run: benchFanout },
   idle: { title: 'At rest', run: benchIdle },
+  import: { title: 'Moving in', onlyByName: true, run: benchImports },
   realtime: { title: 'Connected inboxes', onlyByName: true, run: benchRealtime },
 }
 

@@ -1,14 +1,26 @@
 // Installs and builds where there are sources, then hands the command line to the built service.
 import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import { runScript, SetupProblem } from './child.mjs'
 import { ensureBuilt, ensureInstalled, hasSources } from './ensure.mjs'
 import { ensureDashboardBuilt } from './ensure-dashboard.mjs'
 
 const built = new URL('../dist/cli/posthorn.js', import.meta.url)
 
+/**
+ * What `npm start` gives to Node (docs/decisions/0045): here it is set while the process runs, as `npx` passes no flags on.
+ * The size of the nursery cannot be set any more then; it is Node's default.
+ */
+export const memoryFlags = ['--heap-growing-percent=60']
+
+/** Those that were not given. */
+export const missingFlags = (given) =>
+  memoryFlags.filter((flag) => !given.some((one) => one.startsWith(flag.slice(0, flag.indexOf('=')))))
+
 export async function launch(argv) {
   let main
+  if (argv[0] === 'start') for (const flag of missingFlags(process.execArgv)) setFlagsFromString(flag)
   await runScript(async () => {
     // One of several processes is what its parent is: that has looked already.
     if (hasSources() && !(cluster.isWorker && existsSync(built))) {
@@ -16,7 +28,10 @@ export async function launch(argv) {
       await ensureBuilt()
       if (argv[0] === 'start' && process.env.POSTHORN_DASHBOARD !== 'off') await buildDashboard()
     }
-    if (!existsSync(built)) throw new SetupProblem('There is neither a built service (dist) nor its sources (src).')
+    if (!existsSync(built))
+      throw new SetupProblem(
+        'There is neither a built service (dist) nor its sources (src). Packages are made by npm run pack.',
+      )
     main = (await import(built)).main
   })
   // Outside runScript: the exit code from here on is the command's own.

@@ -9,7 +9,8 @@ import { buildAll, pack } from './pack.mjs'
 import { datedChangelog, nextVersion, withVersion } from './release-version.mjs'
 
 const image = 'deploy/kubernetes/posthorn.yaml'
-const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', image]
+const chart = 'deploy/helm/posthorn/Chart.yaml'
+const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', image, chart]
 const pathOf = (name) => join(projectRoot, name)
 
 if (process.argv[1] === import.meta.filename) await runScript(release)
@@ -27,8 +28,10 @@ async function release() {
     }
     writeFileSync(pathOf('CHANGELOG.md'), changelog)
     writeFileSync(pathOf(image), before.get(image).replace(`posthorn:${current}`, `posthorn:${version}`))
+    writeFileSync(pathOf(chart), before.get(chart).replaceAll(/(?<=ersion: )\d+\.\d+\.\d+$/gm, version))
     await buildAll()
-    for (const script of [['check.mjs'], ['test.mjs', 'test/package/', 'test/tidy/']]) await runOrThrow(script)
+    for (const script of [['check.mjs'], ['test.mjs', 'test/package/', 'test/deploy/', 'test/tidy/']])
+      await runOrThrow(script)
     const path = await pack()
     isDone = true
     console.log(`\n${path} is version ${version}. To publish it:\n`)

@@ -1,6 +1,7 @@
 // The one caller of fetch: our API by the types of its own document, as whoever is signed in to the environment on the page.
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
+import { say } from './ui/toast.tsx'
 
 export type Schemas = components['schemas']
 
@@ -63,7 +64,21 @@ client.use({
     request.headers.set('x-posthorn-dashboard', environmentId)
     return request
   },
+  onResponse({ response }) {
+    const warnings = response.headers.get('posthorn-warnings')
+    if (warnings !== null) for (const words of warningWords(warnings)) say(words, 'error')
+  },
 })
+
+/** What the service did not understand: `unknown-member;path="overrides.emial";nearest="email", more;count=3`. */
+function warningWords(header: string): string[] {
+  const items = header.match(/[a-z-]+(?:;[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^;,"]*))*/g) ?? []
+  return items.map((item) => {
+    const about = [...item.matchAll(/;([a-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^;,"]*))/g)]
+    const members = about.map(([, name, text, bare]) => `${name} ${(text ?? bare ?? '').replace(/\\(.)/g, '$1')}`)
+    return `The service warns: ${[item.match(/^[a-z-]+/)?.[0]?.replaceAll('-', ' '), ...members].join(', ')}.`
+  })
+}
 
 interface Reply<Data> {
   readonly data?: Data

@@ -118,7 +118,8 @@ test('where nothing answers, that is what is said', async () => {
   assert.ok(!cut.message.includes(key))
 })
 
-const clientOf = (env: Record<string, string>, values: object = {}) => clientFor(readConfig(env), values)
+const clientOf = (env: Record<string, string>, values: object = {}) =>
+  clientFor({ ...readConfig(env), note: () => {} }, values)
 const usage = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
 
 test('address and key come from the variables, and options win over them', async () => {

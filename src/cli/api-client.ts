@@ -6,6 +6,7 @@ import type { Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
 import type { Profile } from './profiles.ts'
 import { readProfiles } from './profiles.ts'
+import { warningNotes } from './terminal/warnings.ts'
 
 /** For any request of a command; waiting for something to happen takes longer and says so. */
 const callTimeoutMs = 30_000
@@ -48,12 +49,15 @@ export class ApiError extends CommandFailed {
   /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly body: unknown
+  /** When the service wants to be asked again. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(message: string, status?: number, body?: unknown) {
+  constructor(message: string, status?: number, body?: unknown, retryAfterMs?: number) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.body = body
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -66,12 +70,12 @@ export interface ServiceValues {
   readonly environment?: string | undefined
 }
 
-type Place = Pick<Terminal, 'config'>
+type Place = Pick<Terminal, 'config' | 'note'>
 
 export async function clientFor(terminal: Place, values: ServiceValues): Promise<ApiClient> {
   const { url, key } = await serviceFor(terminal, values)
   if (key === undefined) throw noKey(url)
-  const client = createClient(url, key)
+  const client = createClient(url, key, warningNotes(terminal))
   const { environment } = values
   if (environment === undefined) return client
   const { body: own } = await client.call<{ name: string }>('GET', '/v1/environments/me?secrets=false')
@@ -89,7 +93,7 @@ const noKey = (url: string): UsageError =>
 
 /** Where the service is, and the key for it; without a key only public endpoints can be called. */
 export async function serviceFor(
-  terminal: Place,
+  terminal: Pick<Terminal, 'config'>,
   values: ServiceValues,
 ): Promise<{ url: string; key: string | undefined }> {
   const { config } = terminal
@@ -125,7 +129,7 @@ async function profileNamed(config: Config, name: string, url: string | undefine
   throw new UsageError(`The profile ${name} is for ${found.url}, not for ${url}`)
 }
 
-export function serviceUrl({ config }: Place, { url }: ServiceValues): string {
+export function serviceUrl({ config }: Pick<Terminal, 'config'>, { url }: ServiceValues): string {
   const given = url === undefined ? (config.serviceUrl ?? `http://localhost:${config.port}`) : addressOf(url)
   const { username, password } = new URL(given)
   if (username === '' && password === '') return given
@@ -171,8 +175,8 @@ async function readStart(file: string): Promise<string> {
   }
 }
 
-/** Without a key only public endpoints can be called. */
-export function createClient(url: string, key?: string): ApiClient {
+/** Without a key only public endpoints can be called. `onWarnings` receives what the service did not understand. */
+export function createClient(url: string, key?: string, onWarnings?: (header: string) => void): ApiClient {
   const ask = async (method: string, path: string, options: CallOptions): Promise<ApiAnswer<Buffer>> => {
     const timeout = AbortSignal.timeout(callTimeoutMs + (options.waitMs ?? 0))
     const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal])
@@ -189,6 +193,8 @@ export function createClient(url: string, key?: string): ApiClient {
         redirect: 'manual',
         signal,
       })
+      const warnings = answer.headers.get('posthorn-warnings')
+      if (warnings !== null) onWarnings?.(warnings)
       return { status: answer.status, headers: answer.headers, body: await bytesOf(answer) }
     } catch (error) {
       if (error instanceof ApiError || options.signal?.aborted === true) throw error
@@ -201,7 +207,7 @@ export function createClient(url: string, key?: string): ApiClient {
       const { status, headers, body } = await ask(method, path, options)
       const value = jsonOf(url, status, headers, body)
       if (status >= 200 && status < 300) return { status, headers, body: value as Body }
-      throw new ApiError(refusalWords(url, status, headers, value), status, value)
+      throw new ApiError(refusalWords(url, status, headers, value), status, value, retryAfterMs(headers))
     },
     bytes: async (path) => {
       const { status, headers, body } = await ask('GET', path, {})
@@ -210,6 +216,14 @@ export function createClient(url: string, key?: string): ApiClient {
       throw new ApiError(refusalWords(url, status, headers, value), status, value)
     },
   }
+}
+
+/** Seconds or a date. */
+function retryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')
+  if (text === null) return undefined
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
 }
 
 function queryText(query: Query): string {

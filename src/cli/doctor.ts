@@ -30,6 +30,7 @@ import {
 import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { wrapped } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
+import { warningNotes } from './terminal/warnings.ts'
 
 /** Longer than any of them takes when all is well, short enough to wait for. */
 const checkTimeoutMs = 10_000
@@ -72,7 +73,7 @@ export const doctorCommand: Command = {
       signal: over.signal,
       keyHolder: async () => {
         if (key === undefined) throw new NoKey()
-        return createClient(url, key)
+        return createClient(url, key, warningNotes(terminal))
       },
       database: () => lookAtDatabase(terminal.config, url, silentLog),
     })

@@ -1,6 +1,6 @@
 // posthorn login and logout: remember a service and its API key for later commands, and forget them.
 
-import type { ServiceValues } from './api-client.ts'
+import type { ApiClient, ServiceValues } from './api-client.ts'
 import { createClient, keyIn, serviceFor, serviceUrl } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
@@ -8,6 +8,7 @@ import { profileFileOf, readProfiles, removeProfiles, saveProfile } from './prof
 import { readOptions, wrongCall } from './terminal/arguments.ts'
 import { tableLines } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
+import { warningNotes } from './terminal/warnings.ts'
 
 /** A key, and the sentence that `posthorn keys create` prints below it. */
 const inputBytesMax = 4 * 1024
@@ -31,7 +32,7 @@ export const loginCommand: Command = {
     const url = serviceUrl(terminal, values)
     const isGiven = values.key !== undefined || values['key-file'] !== undefined
     const key = isGiven ? (await serviceFor(terminal, values)).key : await typedKey(terminal, url)
-    const environment = await environmentOf(url, key ?? '', values)
+    const environment = await environmentOf(createClient(url, key, warningNotes(terminal)), values)
     const name = values.profile ?? environment
     await saveProfile(terminal.config, { name, url, key: key ?? '', environment })
     terminal.print(
@@ -48,8 +49,8 @@ async function typedKey({ askSecret, readInput }: Terminal, url: string): Promis
 }
 
 /** A key that opens nothing is not remembered. */
-async function environmentOf(url: string, key: string, { environment }: ServiceValues): Promise<string> {
-  const { body } = await createClient(url, key).call<{ name: string }>('GET', '/v1/environments/me?secrets=false')
+async function environmentOf(client: ApiClient, { environment }: ServiceValues): Promise<string> {
+  const { body } = await client.call<{ name: string }>('GET', '/v1/environments/me?secrets=false')
   if (environment === undefined || environment === body.name) return body.name
   throw new CommandFailed(`The API key opens ${body.name}, not ${environment}. Nothing was remembered.`)
 }

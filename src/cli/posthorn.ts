@@ -8,6 +8,8 @@ import { UsageError } from './command.ts'
 import { completionFor } from './completion.ts'
 import { doctorCommand } from './doctor.ts'
 import { environmentsCommand } from './environments.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 import { backupCommand, restoreCommand } from './local/backup.ts'
 import { dashboardCommand } from './local/dashboard.ts'
 import { keysCommand } from './local/keys.ts'
@@ -60,6 +62,8 @@ const commands: readonly Command[] = [
   outboxCommand,
   redriveCommand,
   subscribersCommand,
+  exportCommand,
+  importCommand,
   loginCommand,
   logoutCommand,
   completionFor(() => commands),

@@ -6,8 +6,9 @@ import { CommandFailed } from './command.ts'
 import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { sendBatches } from './transfer/batches.ts'
+import type { Sent } from './transfer/people.ts'
 import { batchesAtOnce, peoplePerBatch, sendPeople, subscriberReader } from './transfer/people.ts'
-import { createMeter, errorWords, openCheckpoint, openErrors } from './transfer/progress.ts'
+import { createMeter, createSaver, errorWords, openCheckpoint, openErrors } from './transfer/progress.ts'
 import type { Row, RowFile } from './transfer/rows.ts'
 import { openRows } from './transfer/rows.ts'
 import { ownEnvironment } from './workflows/remote-configuration.ts'
@@ -40,26 +41,25 @@ export const subscribersCommand: Command = {
     if (before.rows > 0) terminal.note(`Going on after row ${before.rows}.`)
     const meter = createMeter(terminal, 'rows', before.rows)
     let total = before
-    let saving: Promise<void> = Promise.resolve()
+    const saver = createSaver(checkpoint)
     const signal = terminal.untilStopped()
+    const caller = { pause: terminal.pause, signal }
     await sendBatches({
       rows: after(rows, before.rows),
       size: peoplePerBatch,
       atOnce: batchesAtOnce,
       signal,
       send: async (batch) => {
-        const sent = await sendPeople(terminal, client, batch)
+        const sent = await sendPeople(caller, client, batch)
         await errors.add(sent.errors)
-        total = plus(total, sent.created, sent.updated, sent.errors.length)
+        return sent
       },
-      onDone: (count) => {
-        const done = { ...total, rows: before.rows + count }
-        total = done
-        saving = saving.then(() => checkpoint.save(done))
-        meter.at(done.rows, rows.bytesRead() / rows.bytes)
+      onDone: (batch, sent) => {
+        total = plus(total, batch.length, sent)
+        saver.reached(total)
+        meter.at(total.rows, rows.bytesRead() / rows.bytes)
       },
-    })
-    await saving
+    }).finally(saver.settled)
     if (signal.aborted)
       throw new CommandFailed(`Stopped after ${total.rows} rows. The same command goes on from there.`)
     await checkpoint.remove()
@@ -71,16 +71,18 @@ interface Imported {
   readonly rows: number
   readonly created: number
   readonly updated: number
+  readonly unchanged: number
   readonly failed: number
 }
 
-const nothing: Imported = { rows: 0, created: 0, updated: 0, failed: 0 }
+const nothing: Imported = { rows: 0, created: 0, updated: 0, unchanged: 0, failed: 0 }
 
-const plus = (one: Imported, created: number, updated: number, failed: number): Imported => ({
-  rows: one.rows,
+const plus = (one: Imported, rows: number, { created, updated, unchanged, errors }: Sent): Imported => ({
+  rows: one.rows + rows,
   created: one.created + created,
   updated: one.updated + updated,
-  failed: one.failed + failed,
+  unchanged: (one.unchanged ?? 0) + unchanged,
+  failed: one.failed + errors.length,
 })
 
 async function* after(file: RowFile, count: number): AsyncGenerator<Row> {
@@ -101,7 +103,11 @@ interface Report {
 /** Fails if a row did, so that a script sees it. */
 function report({ print, note }: Terminal, { total, name, json, words }: Report): void {
   if (json) print(visibleJson(total))
-  else print(visible(`${total.created} subscribers created and ${total.updated} updated in ${name}.`))
+  else {
+    const { created, updated, unchanged } = total
+    const same = unchanged === 0 ? '' : ` ${unchanged} were as in the file already.`
+    print(visible(`${created} subscribers created and ${updated} updated in ${name}.${same}`))
+  }
   note(words)
   if (total.failed > 0) throw new CommandFailed(`${total.failed} of ${total.rows} rows were not imported.`)
 }

@@ -1,9 +1,37 @@
 // A service that was installed from the package, and the programs that a reader of docs/package.md would write.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { projectRoot } from '../support/project-root.ts'
 
 const startMsMax = 60_000
+export const { PATH: ownPath = '' } = process.env
+
+export interface Ran {
+  readonly code: number
+  readonly output: string
+}
+
+export function run(command: string, args: readonly string[], cwd: string, PATH = ownPath): Promise<Ran> {
+  const { NODE_TEST_CONTEXT: _context, ...rest } = process.env
+  const options = { cwd, env: { ...rest, PATH }, timeout: 300_000, maxBuffer: 1e8 }
+  return new Promise((resolve) => {
+    execFile(command, args, options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code) || 1, output: `${stderr}${stdout}` })
+    })
+  })
+}
+
+/** The programs below, compiled against the types of the package that is installed there. */
+export function compilePrograms(home: string): Promise<Ran> {
+  writeFileSync(join(home, 'first.mts'), firstMessage)
+  writeFileSync(join(home, 'wrong.mts'), wrongUse)
+  const compilerOptions = { module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [], strict: true }
+  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['first.mts', 'wrong.mts'] }))
+  const compiler = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc')
+  return run(process.execPath, [compiler, '-p', '.'], home)
+}
 
 export interface Installed {
   readonly url: string
@@ -13,9 +41,9 @@ export interface Installed {
   stop(): Promise<number | null>
 }
 
-/** What `npx posthorn start` runs, with no variable but the port. */
-export async function startInstalled(home: string): Promise<Installed> {
-  const { PATH = '', HOME = '' } = process.env
+/** What `npx posthorn start` runs, with no variable but the port; `PATH` decides which Node that is. */
+export async function startInstalled(home: string, PATH = ownPath): Promise<Installed> {
+  const { HOME = '' } = process.env
   const startedAt = performance.now()
   const child = spawn(join(home, 'node_modules', '.bin', 'posthorn'), ['start'], {
     cwd: home,
@@ -51,7 +79,7 @@ export async function startInstalled(home: string): Promise<Installed> {
 }
 
 /** Compiled against the types of the package, then run. */
-export const firstMessage = `
+const firstMessage = `
 import { createClient, PosthornError } from 'posthorn'
 import { type Inbox, openInbox } from 'posthorn/inbox'
 
@@ -79,7 +107,7 @@ if (typeof inbox.list !== 'function') throw new Error('posthorn/inbox is not the
 `
 
 /** Compiled only: each of these is refused by the types. */
-export const wrongUse = `
+const wrongUse = `
 import { createClient } from 'posthorn'
 const client = createClient({ url: 'http://localhost:3000', key: 'none' })
 // @ts-expect-error: no such operation

@@ -1,12 +1,12 @@
 // The npm package: what is in it, and that a folder with nothing else starts it, sends a message and reads it with the client.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { projectRoot } from '../support/project-root.ts'
-import { firstMessage, startInstalled, wrongUse } from './installed.ts'
+import { readProjectFile } from '../tidy/rules/sources.ts'
+import { compilePrograms, run, startInstalled } from './installed.ts'
 
 /** The largest is the bundle of the service; a source map of it would be twice that. */
 const fileBytesMax = 5_000_000
@@ -14,11 +14,6 @@ const packageBytesMax = 4_000_000
 const startMsMax = 15_000
 /** What npm says when there is neither a registry nor a copy in its cache. */
 const unreachable = /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|E40[13]|E50\d/
-
-interface Ran {
-  readonly code: number
-  readonly output: string
-}
 
 let folder = ''
 let archive = ''
@@ -32,14 +27,15 @@ before(async () => {
 })
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }))
 
-function run(command: string, args: readonly string[], cwd: string): Promise<Ran> {
-  const { NODE_TEST_CONTEXT: _context, ...env } = process.env
-  return new Promise((resolve) => {
-    execFile(command, args, { cwd, env, timeout: 300_000, maxBuffer: 1e8 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code) || 1, output: `${stderr}${stdout}` })
-    })
-  })
-}
+test('a plain npm pack, which cannot build, makes no package and names the command that does', async () => {
+  const clone = join(folder, 'clone')
+  mkdirSync(clone)
+  for (const name of ['package.json', '.npmrc']) copyFileSync(join(projectRoot, name), join(clone, name))
+  const { code, output } = await run('npm', ['pack'], clone)
+  assert.notEqual(code, 0)
+  assert.match(output, /npm pack does not build here, use npm run pack/)
+  assert.deepEqual(readdirSync(clone).sort(), ['.npmrc', 'package.json'])
+})
 
 test('the package holds what a start needs, and nothing of how it is made', async () => {
   const { output } = await run('tar', ['-tvzf', archive], folder)
@@ -77,22 +73,21 @@ test('the package holds what a start needs, and nothing of how it is made', asyn
 test('in an empty folder it installs, starts, sends a message that the typed client reads, and stops', async (t) => {
   const home = join(folder, 'home')
   mkdirSync(home, { mode: 0o711 })
-  const install = ['install', archive, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  const install = ['install', archive, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=warn']
   const installed = await run('npm', install, home)
   if (installed.code !== 0 && unreachable.test(installed.output)) {
     return t.skip(`NOT TESTED: npm could not fetch the dependencies of the package.\n${installed.output}`)
   }
   assert.equal(installed.code, 0, installed.output)
-  writeFileSync(join(home, 'first.mts'), firstMessage)
-  writeFileSync(join(home, 'wrong.mts'), wrongUse)
-  const compiler = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc')
-  const compilerOptions = { module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [], strict: true }
-  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['first.mts', 'wrong.mts'] }))
+  assert.doesNotMatch(installed.output, /EBADENGINE|deprecated/)
+  const tools = JSON.parse(readProjectFile('package.json')).devDependencies
+  const present = new Set(readdirSync(join(home, 'node_modules')))
+  assert.deepEqual(
+    ['@biomejs', 'esbuild', 'oidc-provider', 'tsx', 'typescript'].filter((name) => name in tools && present.has(name)),
+    [],
+  )
   // Together with the start: neither waits for the other.
-  const [compiled, service] = await Promise.all([
-    run(process.execPath, [compiler, '-p', '.'], home),
-    startInstalled(home),
-  ])
+  const [compiled, service] = await Promise.all([compilePrograms(home), startInstalled(home)])
   try {
     assert.equal(compiled.code, 0, compiled.output)
     assert.ok(service.startMs < startMsMax, `it took ${service.startMs} ms to start`)

@@ -52,7 +52,7 @@ test('a page of the list looks at a page of rows, in every order and direction',
 test('one subscriber is found by its id through an index', async () => {
   assert.equal((await search({ subscriberId: 'user-777' }, pageBounds)).data.length, 1)
   await assertBounded(app.database.db, 'retrieve', pageBounds, (db) =>
-    findSubscriber(db, app.world.sealer, principal, 'user-777'),
+    findSubscriber(db, app.world.sealer, principal, { subscriberId: 'user-777' }),
   )
 })
 

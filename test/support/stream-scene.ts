@@ -1,6 +1,7 @@
 // What tests of streams start from: an app that listens, and readers of its events.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
+import { request as requestTls } from 'node:https'
 import type { Json, TestApp } from './app.ts'
 
 /** Long enough for a loaded machine; what is waited for comes within milliseconds. */
@@ -55,9 +56,13 @@ export async function openStream(
   address: string,
   path: string,
   headers: Record<string, string> = {},
+  tls: { readonly ca?: string } = {},
 ): Promise<OpenStream> {
+  const send = address.startsWith('https:') ? requestTls : request
   const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-    request(`${address}${path}`, { headers, agent: false }, resolve).on('error', reject).end()
+    send(`${address}${path}`, { headers, agent: false, ...tls }, resolve)
+      .on('error', reject)
+      .end()
   })
   const events: StreamEvent[] = []
   let text = ''

@@ -316,3 +316,15 @@ function runNode(program: string, cwd: string): Promise<number | null> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd, stdio: 'inherit' })
   return new Promise((resolve) => child.once('exit', resolve))
 }
+
+test('npx posthorn start gets the memory flags of npm start, unless they were given', async () => {
+  const { memoryFlags, missingFlags }: { memoryFlags: string[]; missingFlags(given: readonly string[]): string[] } =
+    await import(pathToFileURL(join(repository, 'scripts', 'launch.mjs')).href)
+  const { start } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')).scripts
+  // The nursery has its size from the beginning: 16 MB are Node's default.
+  const flags = start.split(' ').filter((word: string) => word.startsWith('--') && !word.includes('semi-space'))
+  assert.deepEqual(memoryFlags, flags)
+  assert.match(start, /--max-semi-space-size=16 /)
+  assert.deepEqual(missingFlags([]), flags)
+  assert.deepEqual(missingFlags(['--inspect', '--heap-growing-percent=30']), [])
+})

@@ -2,34 +2,43 @@
 import type { ApiAnswer, ApiClient, CallOptions } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
 import type { Terminal } from '../command.ts'
+import { CommandFailed } from '../command.ts'
 
-export interface Batches<Row> {
+export interface Batches<Row, Result> {
   readonly rows: AsyncIterable<Row>
   readonly size: number
   /** How many are under way at once. */
   readonly atOnce: number
   readonly signal: AbortSignal
-  send(batch: readonly Row[]): Promise<void>
-  /** So many rows, from the first one on, are done. */
-  onDone(count: number): void
+  send(batch: readonly Row[]): Promise<Result>
+  /** In the order of the rows: everything before it is done as well. */
+  onDone(batch: readonly Row[], result: Result): void
 }
 
+interface Sending<Row, Result> {
+  readonly batch: readonly Row[]
+  result?: { readonly value: Result }
+}
+
+/** So many that are done may wait for an earlier one that is not. */
+const waitingPerSender = 4
+
 /** Ends when all are sent, or when it is stopped: then those under way are waited for. */
-export async function sendBatches<Row>({ rows, size, atOnce, signal, send, onDone }: Batches<Row>): Promise<void> {
+export async function sendBatches<Row, Result>(work: Batches<Row, Result>): Promise<void> {
+  const { rows, size, atOnce, signal, send, onDone } = work
   const underWay = new Set<Promise<void>>()
-  const ended: (number | undefined)[] = []
-  let [next, done, failure]: [number, number, unknown] = [0, 0, undefined]
+  const queue: Sending<Row, Result>[] = []
+  let failure: unknown
   const begin = (batch: readonly Row[]): void => {
-    const place = next
-    next += 1
+    const own: Sending<Row, Result> = { batch }
+    queue.push(own)
     const sending = send(batch)
-      .then(() => {
-        ended[place] = batch.length
-        for (let at = firstOpen(ended); ended[at] !== undefined; at += 1) {
-          done += ended[at] ?? 0
-          ended[at] = 0
+      .then((value) => {
+        own.result = { value }
+        for (let [first] = queue; first?.result !== undefined; [first] = queue) {
+          queue.shift()
+          onDone(first.batch, first.result.value)
         }
-        onDone(done)
       })
       .catch((error: unknown) => {
         failure ??= error
@@ -37,7 +46,8 @@ export async function sendBatches<Row>({ rows, size, atOnce, signal, send, onDon
       .finally(() => underWay.delete(sending))
     underWay.add(sending)
   }
-  const firstOpen = createFirstOpen()
+  const isFull = (): boolean =>
+    underWay.size >= atOnce || (underWay.size > 0 && queue.length >= atOnce * waitingPerSender)
   let batch: Row[] = []
   for await (const row of rows) {
     if (signal.aborted || failure !== undefined) break
@@ -45,43 +55,45 @@ export async function sendBatches<Row>({ rows, size, atOnce, signal, send, onDon
     if (batch.length < size) continue
     begin(batch)
     batch = []
-    while (underWay.size >= atOnce) await Promise.race(underWay)
+    while (isFull()) await Promise.race(underWay)
   }
   if (batch.length > 0 && !signal.aborted && failure === undefined) begin(batch)
   await Promise.all(underWay)
   if (failure !== undefined) throw failure
 }
 
-/** Where the first batch is that has not ended; remembered, as it never goes back. */
-function createFirstOpen(): (ended: readonly (number | undefined)[]) => number {
-  let first = 0
-  return (ended) => {
-    while (ended[first] === 0) first += 1
-    return first
-  }
-}
-
-/** A service that is busy, or is being restarted, is asked again for about two minutes. */
+/** A service that is busy, or is being restarted, is asked again for about two minutes; one that fails, a few times. */
 const attemptsMax = 30
+const failuresMax = 5
 const pauseMs = 250
 const pauseMsMax = 5_000
+/** A service that wants to be left alone for longer is not waited for. */
+const retryAfterMsMax = 120_000
+
+export interface Caller extends Pick<Terminal, 'pause'> {
+  /** Ends the waiting as well. */
+  readonly signal: AbortSignal
+}
 
 export async function callAgain<Body>(
-  terminal: Pick<Terminal, 'pause'>,
+  { pause, signal }: Caller,
   client: ApiClient,
   [method, path]: readonly ['GET' | 'POST' | 'PUT' | 'PATCH', string],
   options: CallOptions,
 ): Promise<ApiAnswer<Body>> {
-  const never = new AbortController().signal
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.call<Body>(method, path, options)
     } catch (error) {
-      if (!isPassing(error) || attempt >= attemptsMax) throw error
-      await terminal.pause(Math.min(pauseMs * attempt, pauseMsMax), options.signal ?? never)
+      if (!(error instanceof ApiError) || attempt >= attemptsFor(error)) throw error
+      await pause(error.retryAfterMs ?? Math.min(pauseMs * attempt, pauseMsMax), signal)
+      if (signal.aborted) throw new CommandFailed('Stopped. The same command goes on from there.')
     }
   }
 }
 
-const isPassing = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === undefined || [429, 502, 503, 504].includes(error.status))
+function attemptsFor({ status, retryAfterMs = 0 }: ApiError): number {
+  if (retryAfterMs > retryAfterMsMax) return 1
+  if (status === undefined || [429, 502, 503, 504].includes(status)) return attemptsMax
+  return status >= 500 ? failuresMax : 1
+}

@@ -3,8 +3,9 @@ import { nearMiss } from '../../domain/nearest.ts'
 import { elementCheck } from '../../http/request/validator.ts'
 import { bulkSubscriber, subscriberFields } from '../../http/routes/people/subscriber-schemas.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { Terminal } from '../command.ts'
+import { ApiError } from '../api-client.ts'
 import { UsageError } from '../command.ts'
+import type { Caller } from './batches.ts'
 import { callAgain } from './batches.ts'
 import type { CsvReader, Row } from './rows.ts'
 
@@ -72,21 +73,21 @@ export interface RowError {
 export interface Sent {
   readonly created: number
   readonly updated: number
+  /** Those that were there, and the same. */
+  readonly unchanged: number
   readonly errors: readonly RowError[]
 }
 
 interface BulkAnswer {
   readonly created: readonly object[]
   readonly updated: readonly object[]
+  /** How many of those that were there did not change; older services do not say. */
+  readonly unchanged?: number
   readonly failed: readonly { readonly subscriberId?: string; readonly message: string }[]
 }
 
 /** Rows that are wrong are not sent, and do not keep the others from being sent. */
-export async function sendPeople(
-  terminal: Pick<Terminal, 'pause'>,
-  client: ApiClient,
-  rows: readonly Row[],
-): Promise<Sent> {
+export async function sendPeople(caller: Caller, client: ApiClient, rows: readonly Row[]): Promise<Sent> {
   const errors: RowError[] = []
   const good: Row[] = []
   for (const row of rows) {
@@ -94,16 +95,45 @@ export async function sendPeople(
     if (message === undefined) good.push(row)
     else errors.push({ line: row.line, ...idOf(row.value), message })
   }
-  if (good.length === 0) return { created: 0, updated: 0, errors }
+  const sent = good.length === 0 ? nothing : await sendGood(caller, client, good)
+  return { ...sent, errors: [...errors, ...sent.errors] }
+}
+
+const nothing: Sent = { created: 0, updated: 0, unchanged: 0, errors: [] }
+
+/** One that the service refuses altogether (too large, or a character that cannot be stored) is halved until the row is found. */
+async function sendGood(caller: Caller, client: ApiClient, good: readonly Row[]): Promise<Sent> {
   const body = { subscribers: good.map(({ value }) => value) }
-  const { body: answer } = await callAgain<BulkAnswer>(terminal, client, ['POST', '/v1/subscribers/bulk'], { body })
+  try {
+    const { body: answer } = await callAgain<BulkAnswer>(caller, client, ['POST', '/v1/subscribers/bulk'], { body })
+    return sentOf(good, answer)
+  } catch (error) {
+    if (!(error instanceof ApiError) || ![400, 413, 422].includes(error.status ?? 0)) throw error
+    const [first] = good
+    if (good.length === 1 && first !== undefined) {
+      const message = error.message.replaceAll(/\n\s*/g, ' ').replaceAll('subscribers.0.', '')
+      return { ...nothing, errors: [{ line: first.line, ...idOf(first.value), message }] }
+    }
+    const middle = Math.ceil(good.length / 2)
+    const one = await sendGood(caller, client, good.slice(0, middle))
+    const other = await sendGood(caller, client, good.slice(middle))
+    return {
+      created: one.created + other.created,
+      updated: one.updated + other.updated,
+      unchanged: one.unchanged + other.unchanged,
+      errors: [...one.errors, ...other.errors],
+    }
+  }
+}
+
+function sentOf(good: readonly Row[], { created, updated, failed, unchanged = 0 }: BulkAnswer): Sent {
   const lines = new Map(good.map(({ line, value }) => [idOf(value).subscriberId, line]))
-  const failed = answer.failed.map(({ subscriberId, message }) => ({
+  const errors = failed.map(({ subscriberId, message }) => ({
     line: lines.get(subscriberId) ?? 0,
     ...(subscriberId === undefined ? {} : { subscriberId }),
     message,
   }))
-  return { created: answer.created.length, updated: answer.updated.length, errors: [...errors, ...failed] }
+  return { created: created.length, updated: updated.length - unchanged, unchanged, errors }
 }
 
 function idOf(value: unknown): { subscriberId?: string } {

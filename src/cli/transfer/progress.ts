@@ -81,23 +81,93 @@ function stateIn<State>(path: string, text: string, key: string): State {
   )
 }
 
+/** A state may be written so often: what came after it is done again, and changes nothing. */
+const savedEveryMs = 500
+
+/** Writes the newest state from time to time, one write after the other. */
+export function createSaver<State>(checkpoint: Checkpoint<State>): {
+  reached(state: State): void
+  settled(): Promise<void>
+} {
+  let [saving, savedAt, unsaved]: [Promise<void>, number, State | undefined] = [Promise.resolve(), 0, undefined]
+  const save = (state: State): void => {
+    saving = saving.then(() => checkpoint.save(state))
+    // Reported by `settled`.
+    saving.catch(() => {})
+  }
+  return {
+    reached: (state) => {
+      unsaved = state
+      if (performance.now() - savedAt < savedEveryMs) return
+      savedAt = performance.now()
+      unsaved = undefined
+      save(state)
+    },
+    settled: async () => {
+      if (unsaved !== undefined) save(unsaved)
+      await saving
+    },
+  }
+}
+
+export interface LineFile {
+  readonly path: string
+  /** What it had before this run. */
+  readonly before: readonly object[]
+  /** Those that are not in it yet are written, and returned. */
+  add<One extends object>(lines: readonly One[]): Promise<readonly One[]>
+}
+
+/** JSON lines, begun again unless the work goes on. Work that is repeated after a stop adds no line a second time. */
+export async function openLines(path: string, { goesOn }: { readonly goesOn: boolean }): Promise<LineFile> {
+  if (!goesOn) await rm(path, { force: true })
+  const text = goesOn ? await readFile(path, 'utf8').catch(() => '') : ''
+  // A line that was being written when the process was killed has no end.
+  const known = new Set(
+    text
+      .slice(0, text.lastIndexOf('\n') + 1)
+      .split('\n')
+      .filter(isObject),
+  )
+  if (text !== '' && !text.endsWith('\n')) await writeFile(path, [...known, ''].join('\n'), { mode: 0o600 })
+  return {
+    path,
+    before: [...known].map((line) => JSON.parse(line)),
+    add: async (lines) => {
+      const fresh = lines.filter((line) => {
+        const size = known.size
+        return known.add(JSON.stringify(line)).size > size
+      })
+      if (fresh.length === 0) return fresh
+      await appendFile(path, fresh.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
+      return fresh
+    },
+  }
+}
+
+function isObject(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object'
+  } catch {
+    return false
+  }
+}
+
 export interface ErrorFile {
   readonly path: string
   count(): number
   add(errors: readonly object[]): Promise<void>
 }
 
-/** A line for each. It is begun again unless the work goes on. */
-export async function openErrors(path: string, { goesOn }: { goesOn: boolean }): Promise<ErrorFile> {
-  if (!goesOn) await rm(path, { force: true })
-  let count = 0
+/** A line for each. */
+export async function openErrors(path: string, how: { readonly goesOn: boolean }): Promise<ErrorFile> {
+  const lines = await openLines(path, how)
+  let count = lines.before.length
   return {
     path,
     count: () => count,
     add: async (errors) => {
-      if (errors.length === 0) return
-      count += errors.length
-      await appendFile(path, errors.map((error) => `${JSON.stringify(error)}\n`).join(''), { mode: 0o600 })
+      count += (await lines.add(errors)).length
     },
   }
 }

@@ -2,7 +2,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { UsageError } from '../command.ts'
 
 export interface Row {
@@ -33,27 +32,53 @@ export async function openRows(path: string, objectOf: (header: readonly string[
   })
   if (!found.isFile()) throw new UsageError(`${path} is not a file`)
   let read = 0
-  const lines = (): AsyncIterable<string> => {
+  const lines = (): AsyncGenerator<string> => {
     const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 })
     stream.on('data', (text) => {
       read += Buffer.byteLength(text)
     })
-    return createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
+    return textLines(stream, rowLengthMax)
   }
-  const rows = format === 'csv' ? () => csvRows(path, lines(), objectOf) : () => jsonRows(lines())
+  const rows = format === 'csv' ? () => csvRows(path, lines(), objectOf) : () => jsonRows(lines(), rowLengthMax)
   return { path, bytes: found.size, bytesRead: () => read, rows }
+}
+
+/**
+ * Lines without their ends, and without the mark that some editors write first. Of a line that is longer only so much is
+ * kept that its reader sees it. (Node's own reader of lines keeps all of it, and also splits at U+2028, which JSON allows.)
+ */
+export async function* textLines(chunks: AsyncIterable<unknown>, lengthMax: number): AsyncGenerator<string> {
+  let [open, isFirst] = ['', true]
+  const ended = (line: string): string => {
+    const text = isFirst ? line.replace(/^\uFEFF/, '') : line
+    isFirst = false
+    return text.endsWith('\r') ? text.slice(0, -1) : text
+  }
+  for await (const chunk of chunks) {
+    const [first = '', ...more] = String(chunk).split('\n')
+    if (open.length <= lengthMax) open += first
+    for (const line of more) {
+      yield ended(open)
+      open = line
+    }
+  }
+  if (open !== '') yield ended(open)
 }
 
 /** From the cells of a row to a value. */
 export type CsvReader = (cells: readonly string[]) => unknown
 
-export async function* jsonRows(lines: AsyncIterable<string>): AsyncGenerator<Row> {
+const tooLong = (lengthMax: number): string => `The line is longer than ${lengthMax} characters`
+
+export async function* jsonRows(
+  lines: AsyncIterable<string>,
+  lengthMax: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Row> {
   let line = 0
   for await (const text of lines) {
     line += 1
-    if (text.trim() === '') continue
-    if (text.length > rowLengthMax) yield { line, mistake: `The line is longer than ${rowLengthMax} characters` }
-    else yield jsonRow(line, line === 1 ? text.replace(/^\uFEFF/, '') : text)
+    if (text.length > lengthMax) yield { line, mistake: tooLong(lengthMax) }
+    else if (text.trim() !== '') yield jsonRow(line, text)
   }
 }
 
@@ -73,21 +98,18 @@ async function* csvRows(
   objectOf: (header: readonly string[]) => CsvReader,
 ): AsyncGenerator<Row> {
   let read: CsvReader | undefined
-  let width = 0
-  let [line, start, pending] = [0, 0, '']
+  let [line, start, width]: [number, number, number] = [0, 0, 0]
+  let open: OpenRow | undefined
   for await (const text of lines) {
     line += 1
-    if (pending === '') start = line
-    const whole = pending === '' ? (line === 1 ? text.replace(/^\uFEFF/, '') : text) : `${pending}\n${text}`
-    // A quoted cell may contain line breaks: it is open while its quotes are odd.
-    if ((whole.match(/"/g)?.length ?? 0) % 2 === 1 && whole.length < rowLengthMax) {
-      pending = whole
-      continue
-    }
-    pending = ''
-    if (whole.trim() === '') continue
-    const cells = cellsOf(whole)
-    if (cells === undefined) yield { line: start, mistake: 'The quotes of this row do not fit together' }
+    if (open === undefined) start = line
+    if (open === undefined && text.trim() === '') continue
+    const isLong = text.length + (open?.length ?? 0) > rowLengthMax
+    const found: CsvLine = isLong ? { mistake: tooLong(rowLengthMax) } : csvLine(text, open)
+    open = found.open
+    if (open !== undefined) continue
+    const { cells, mistake } = found
+    if (cells === undefined) yield { line: start, mistake: mistake ?? '' }
     else if (read === undefined) {
       read = objectOf(cells)
       width = cells.length
@@ -95,19 +117,58 @@ async function* csvRows(
       yield { line: start, mistake: `The row has ${cells.length} cells, the header only ${width}` }
     else yield { line: start, value: read(cells) }
   }
-  if (pending !== '') yield { line: start, mistake: 'A quote is never closed' }
+  if (open !== undefined) yield { line: start, mistake: 'A quote is never closed' }
   if (read === undefined) throw new UsageError(`${path} is empty: the first row must name the columns`)
 }
 
-/** Undefined if the quotes are wrong. */
-export function cellsOf(row: string): string[] | undefined {
-  if (!row.includes('"')) return row.split(',')
-  const cells: string[] = []
-  const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/gy
+/** A row whose quoted cell goes on in the next line. */
+interface OpenRow {
+  readonly cells: string[]
+  readonly parts: string[]
+  readonly length: number
+}
+
+interface CsvLine {
+  readonly cells?: readonly string[]
+  readonly open?: OpenRow
+  readonly mistake?: string
+}
+
+/** A quote opens a cell only at its beginning; a quote anywhere else in a plain cell is a mistake. */
+export function csvLine(text: string, before?: OpenRow): CsvLine {
+  if (before === undefined && !text.includes('"')) return { cells: text.split(',') }
+  const cells = before?.cells ?? []
+  let [at, parts]: [number, string[] | undefined] = [0, before?.parts]
   for (;;) {
-    const match = cell.exec(row)
-    if (match === null) return undefined
-    cells.push(match[1] === undefined ? (match[2] ?? '') : match[1].replaceAll('""', '"'))
-    if (match[3] === '') return cells
+    if (parts === undefined && text[at] === '"') {
+      parts = []
+      at += 1
+    }
+    const isQuoted = parts !== undefined
+    const found = text.indexOf(isQuoted ? '"' : ',', at)
+    const end = found === -1 ? text.length : found
+    const part = text.slice(at, end)
+    at = end + 1
+    if (parts === undefined) {
+      if (part.includes('"')) return { mistake: 'The quotes of this row do not fit together' }
+      cells.push(part)
+      if (found === -1) return { cells }
+      continue
+    }
+    parts.push(part)
+    if (found === -1) {
+      parts.push('\n')
+      return { open: { cells, parts, length: (before?.length ?? 0) + text.length + 1 } }
+    }
+    if (text[at] === '"') {
+      parts.push('"')
+      at += 1
+      continue
+    }
+    cells.push(parts.join(''))
+    parts = undefined
+    if (at >= text.length) return { cells }
+    if (text[at] !== ',') return { mistake: 'The quotes of this row do not fit together' }
+    at += 1
   }
 }

@@ -31,6 +31,8 @@ export interface BulkResult {
   readonly updated: readonly { subscriberId: string }[]
   readonly created: readonly { subscriberId: string }[]
   readonly failed: readonly Failure[]
+  /** How many of the updated ones already had all that was given. */
+  readonly unchanged: number
 }
 
 /** Two elements of one id are one subscriber, the later winning. */
@@ -63,17 +65,21 @@ export async function createSubscribersInBulk(
     const changes = good.flatMap(({ subscriber, changes }) =>
       changes.map((change) => ({ ...change, subscriberId: idOf.get(subscriber.subscriberId) ?? '' })),
     )
-    const gone = await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
+    const { gone, changed } = await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
     const idsWhere = (is: (one: UpsertedSubscriber) => boolean) =>
       upserted.filter(is).map(({ row }) => ({ subscriberId: row.subscriber_id }))
     const deleted = idsWhere(({ row }) => gone.has(row.id)).map((id) => ({
       ...id,
       message: 'It was deleted in the meantime',
     }))
+    const isUpdated = (one: UpsertedSubscriber) => !one.created && !gone.has(one.row.id)
+    // A row that differed has this very time.
+    const isSame = ({ row }: UpsertedSubscriber) => row.updated_at.getTime() !== now.getTime() && !changed.has(row.id)
     return created({
-      updated: idsWhere((one) => !one.created && !gone.has(one.row.id)),
+      updated: idsWhere(isUpdated),
       created: idsWhere((one) => one.created),
       failed: [...failed, ...lost, ...deleted],
+      unchanged: upserted.filter((one) => isUpdated(one) && isSame(one)).length,
     })
   })
 }

@@ -52,7 +52,7 @@ export async function addCredentials(
     const [changes] = await channelChanges(tx, environment, [[call.channel]])
     if (changes instanceof Problem) throw changes
     const own = (changes ?? []).map((change) => ({ ...change, subscriberId: row.id }))
-    const gone = await mergeChannels(tx, world.sealer, environment, own, { newId: world.newId, now: world.now() })
+    const { gone } = await mergeChannels(tx, world.sealer, environment, own, { newId: world.newId, now: world.now() })
     if (gone.size > 0) throw unknownSubscriber(call.subscriberId)
     return ok(await whole(tx, world, environment, call.subscriberId, row))
   })

@@ -6,7 +6,9 @@ import type { Answer } from '../../domain/answer.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
+import type { ChannelSettings } from '../../domain/people/channel-settings.ts'
 import type { Subscriber } from '../../domain/people/subscriber.ts'
+import type { SubscriberPreferences } from '../../domain/preferences/preference.ts'
 import { findChannels } from '../../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { findSubscriberRows, subscriberColumns, subscriberOf } from '../../store/people/subscribers.ts'
@@ -19,7 +21,11 @@ export interface SubscriberSearch extends CursorQuery {
   readonly email?: string
   readonly phone?: string
   readonly name?: string
+  /** Whether to include what each subscriber chose. */
+  readonly preferences?: boolean
 }
+
+export type FoundSubscriber = Subscriber & { readonly preferences?: SubscriberPreferences }
 
 export const subscriberOrders = ['_id', 'createdAt', 'updatedAt', 'subscriberId'] as const
 
@@ -27,12 +33,12 @@ export async function findSubscriber(
   db: Sql,
   sealer: Sealer,
   principal: Principal,
-  subscriberId: string,
-): Promise<Subscriber | undefined> {
+  { subscriberId, preferences }: { readonly subscriberId: string; readonly preferences?: boolean },
+): Promise<FoundSubscriber | undefined> {
   const [row] = await findSubscriberRows(db, principal.environment, [subscriberId])
   if (row === undefined) return undefined
   const channels = await findChannels(db, sealer, principal.environment, [row.id])
-  return asSeenBy(principal, subscriberOf(principal.environment, row, channels.get(row.id) ?? []))
+  return found(principal, row, channels.get(row.id) ?? [], preferences)
 }
 
 export async function searchSubscribers(
@@ -40,13 +46,23 @@ export async function searchSubscribers(
   sealer: Sealer,
   principal: Principal,
   search: SubscriberSearch,
-): Promise<CursorPage<Subscriber>> {
+): Promise<CursorPage<FoundSubscriber>> {
   const { environment } = principal
   const page = await keysetPage(db, subscriberList(environment, search), search)
   const ids = page.data.map((row) => row.id)
   const channels = await findChannels(db, sealer, environment, ids)
-  const data = page.data.map((row) => asSeenBy(principal, subscriberOf(environment, row, channels.get(row.id) ?? [])))
+  const data = page.data.map((row) => found(principal, row, channels.get(row.id) ?? [], search.preferences))
   return { ...page, data }
+}
+
+function found(
+  principal: Principal,
+  row: SubscriberRow,
+  channels: readonly ChannelSettings[],
+  withPreferences = false,
+): FoundSubscriber {
+  const subscriber = asSeenBy(principal, subscriberOf(principal.environment, row, channels))
+  return withPreferences && row.preferences !== null ? { ...subscriber, preferences: row.preferences } : subscriber
 }
 
 /** A device token or a webhook address is as good as a right to send: a key that may only read sees which channels there are. */

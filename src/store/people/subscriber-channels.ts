@@ -69,8 +69,15 @@ export async function findChannels(
   return found
 }
 
+export interface MergedChannels {
+  /** Subscribers that were deleted meanwhile. */
+  readonly gone: ReadonlySet<string>
+  /** Subscribers for whom something is different now. */
+  readonly changed: ReadonlySet<string>
+}
+
 /**
- * Merges credentials into the entries of their subscribers, and returns the subscribers that were deleted meanwhile.
+ * Merges credentials into the entries of their subscribers; an entry that has them already is not written.
  * The subscribers' rows are locked first, in one order: an entry is read, merged and written, and two calls at once
  * must not each read the state before the other.
  */
@@ -80,9 +87,9 @@ export async function mergeChannels(
   environment: Environment,
   changes: readonly ChannelChange[],
   written: { newId(at: Date): string; now: Date },
-): Promise<ReadonlySet<string>> {
+): Promise<MergedChannels> {
   const gone = new Set(changes.map((change) => change.subscriberId))
-  if (gone.size === 0) return gone
+  if (gone.size === 0) return { gone, changed: gone }
   const there = await tx.rows<{ id: string }>(sql`
     select id from subscribers
     where environment_id = ${environment.id} and id = any(${[...gone]}::uuid[]) and deleted_at is null
@@ -95,11 +102,15 @@ export async function mergeChannels(
     there.map((row) => row.id),
   )
   const living = changes.filter((change) => !gone.has(change.subscriberId))
+  const before = new Map([...entries.values()].map((entry) => [entry.id, textOf(entry)]))
   const { touched, folded } = mergeEntries(entries, living, () => written.newId(written.now))
+  const differing = touched.filter((entry) => before.get(entry.id) !== textOf(entry))
   await deleteEntries(tx, environment, folded)
-  await writeEntries(tx, sealer, environment, touched, written.now)
-  return gone
+  if (differing.length > 0) await writeEntries(tx, sealer, environment, differing, written.now)
+  return { gone, changed: new Set(differing.map((entry) => entry.subscriberId)) }
 }
+
+const textOf = ({ integrationId, credentials }: Entry): string => JSON.stringify([integrationId, credentials])
 
 export interface MergedEntries {
   readonly touched: readonly Entry[]

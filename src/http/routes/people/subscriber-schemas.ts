@@ -1,7 +1,7 @@
 // The schemas of subscribers and their channels.
 import { Type } from 'typebox'
 import { channelProviderIds } from '../../../domain/people/channel-settings.ts'
-import { literals, nullableBoolean, nullableFreeObject, nullableString, timestamp } from '../../schemas.ts'
+import { freeObject, literals, nullableBoolean, nullableFreeObject, nullableString, timestamp } from '../../schemas.ts'
 
 export const channelCredentials = Type.Object(
   {
@@ -51,6 +51,9 @@ export const subscriber = Type.Object(
     __v: Type.Optional(Type.Number()),
     data: Type.Optional(nullableFreeObject()),
     timezone: Type.Optional(nullableString()),
+    preferences: Type.Optional(
+      freeObject({ description: 'What the subscriber chose, as it is stored; only in a search that asks for it.' }),
+    ),
     _organizationId: Type.String(),
     _environmentId: Type.String(),
     deleted: Type.Boolean(),
@@ -114,6 +117,7 @@ export const bulkResult = Type.Object(
     updated: Type.Array(Type.Object({ subscriberId: Type.String() })),
     created: Type.Array(Type.Object({ subscriberId: Type.String() })),
     failed: Type.Array(Type.Object({ subscriberId: Type.Optional(Type.String()), message: Type.String() })),
+    unchanged: Type.Integer({ description: 'How many of `updated` already had all that was given.' }),
   },
   { title: 'BulkSubscribersResult' },
 )

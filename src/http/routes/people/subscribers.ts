@@ -22,6 +22,9 @@ import {
 
 const params = Type.Object({ subscriberId })
 const shared = { tag: 'Subscribers', category: 'configuration' } as const
+const withPreferences = Type.Optional(
+  Type.Boolean({ default: false, description: 'Whether to include `preferences`: what the subscriber chose.' }),
+)
 /** Enough for a screenful of people and small enough for one statement. */
 const bulkMax = 500
 
@@ -66,6 +69,7 @@ export const subscriberRoutes = [
       name: Type.Optional(Type.String({ maxLength: 511, description: 'Part of the name.' })),
       phone: Type.Optional(Type.String({ maxLength: 64, description: 'Part of the phone number.' })),
       subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The full id.' })),
+      preferences: withPreferences,
     }),
     replies: { 200: cursorPage('SubscriberPage', subscriber) },
     handle: async ({ db, world }, { principal, query }) =>
@@ -79,10 +83,11 @@ export const subscriberRoutes = [
     summary: 'Retrieve a subscriber',
     scope: 'read',
     params,
+    query: Type.Object({ preferences: withPreferences }),
     replies: { 200: subscriber },
     errors: [404],
-    handle: async ({ db, world }, { principal, params }) => {
-      const found = await findSubscriber(db, world.sealer, principal, params.subscriberId)
+    handle: async ({ db, world }, { principal, params, query }) => {
+      const found = await findSubscriber(db, world.sealer, principal, { ...params, ...query })
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
       return ok(found)
     },

@@ -1,6 +1,8 @@
 // The examples below deploy/, compose.yaml and the Dockerfile: they parse, pin what they run, and name what exists.
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
@@ -9,6 +11,7 @@ import { documentedRoutes } from '../../src/http/registry.ts'
 import type { Json } from '../support/app.ts'
 import { projectRoot } from '../support/project-root.ts'
 import { readProjectFile } from '../tidy/rules/sources.ts'
+import { isInstalled } from './proxy-scene.ts'
 
 const variables = new Set(Object.values(settings).map(({ variable }) => variable))
 /** Not of the configuration: of Node, and of the image of PostgreSQL. */
@@ -34,6 +37,15 @@ const deployment = manifests.find(({ kind }) => kind === 'Deployment')
 const pod = deployment.spec.template.spec
 const container = pod.containers[0]
 
+test('every example is listed in the table', () => {
+  const listed = [...textOf('deploy/README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path)
+  const folders = new Set(paths.map((path) => path.split('/')[1] ?? '').filter((name) => name !== 'README.md'))
+  assert.deepEqual(
+    [...folders].filter((folder) => !listed.some((path) => path.startsWith(folder))),
+    [],
+  )
+})
+
 test('every variable that an example sets is one of the configuration', () => {
   const named = [...texts].flatMap(([path, text]) =>
     [...text.matchAll(/\b(?:POSTHORN_|POSTGRES_|DATABASE_)[A-Z0-9_]+/g)].map(([name]) => [path, name] as const),
@@ -57,7 +69,7 @@ test('images are pinned to a version', () => {
   const images = [
     container.image,
     services.postgres.image,
-    ...[...textOf('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
+    ...[...textOf('Dockerfile').matchAll(/^ARG NODE_IMAGE=(\S+)/gm)].map(([, image = '']) => image),
   ]
   assert.deepEqual(
     images.filter((image) => !isPinned(image)),
@@ -102,11 +114,30 @@ test('the pods and the services of compose have limits, a read-only root and no 
   const { services } = parse(textOf('compose.yaml'))
   assert.equal(services.posthorn.read_only, true)
   for (const service of [services.posthorn, services.postgres]) {
-    assert.ok(service.mem_limit && service.cap_drop.includes('ALL') && service.stop_grace_period)
+    assert.ok(service.mem_limit && service.pids_limit && service.cap_drop.includes('ALL') && service.stop_grace_period)
+    assert.deepEqual(service.security_opt, ['no-new-privileges:true'])
+    assert.ok(service.privileged === undefined && service.network_mode === undefined && service.restart)
   }
   assert.ok(services.postgres.healthcheck)
-  assert.match(textOf('Dockerfile'), /^USER 1000:1000$/m)
-  assert.match(textOf('Dockerfile'), /^HEALTHCHECK /m)
+})
+
+test('compose opens the service to this machine only, starts it after its database, and keeps what both store', () => {
+  const { services, volumes } = parse(textOf('compose.yaml'))
+  assert.deepEqual(services.posthorn.ports, ['127.0.0.1:3000:3000'])
+  assert.equal(services.postgres.ports, undefined)
+  assert.deepEqual(services.posthorn.depends_on, { postgres: { condition: 'service_healthy' } })
+  assert.equal(services.posthorn.init, true)
+  const kept = [services.posthorn, services.postgres].flatMap((one) =>
+    one.volumes.map((line: string) => line.split(':')),
+  )
+  assert.deepEqual(kept, [
+    ['posthorn-data', '/var/lib/posthorn'],
+    ['postgres-data', '/var/lib/postgresql'],
+  ])
+  assert.deepEqual(Object.keys(volumes).sort(), kept.map(([name]) => name).sort())
+  // Without a default: a key that all the world knows would be none.
+  assert.match(services.posthorn.environment.POSTHORN_ENCRYPTION_KEY, /^\$\{POSTHORN_ENCRYPTION_KEY:\?/)
+  assert.equal(services.posthorn.volumes[0].split(':')[1], /POSTHORN_DATA_DIR=(\S+)/.exec(textOf('Dockerfile'))?.[1])
 })
 
 test('the parts of the manifests find each other', () => {
@@ -123,6 +154,18 @@ test('the parts of the manifests find each other', () => {
   // Fewer than there are, or no node could ever be drained.
   assert.ok(budget.spec.minAvailable < deployment.spec.replicas)
   assert.equal(container.image.split(':').at(-1), JSON.parse(readProjectFile('package.json')).version)
+})
+
+const hasSystemd = isInstalled('systemd-analyze')
+test('systemd finds nothing wrong with the unit', { skip: !hasSystemd }, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-unit-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'posthorn.service')
+  writeFileSync(path, textOf('deploy/systemd/posthorn.service').replace('/usr/bin/node', process.execPath))
+  const verify = () => spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' })
+  assert.deepEqual([verify().status, verify().stderr], [0, ''])
+  writeFileSync(path, `${textOf('deploy/systemd/posthorn.service')}\n[Service]\nMemoryMx=2G\n`)
+  assert.match(verify().stderr, /MemoryMx/)
 })
 
 test('the unit runs a file of the package, as a user of its own, and waits for the service to drain', () => {
