@@ -20,7 +20,7 @@ export const developmentKey = 'ph_the-key-of-development'
 const productionKey = 'ph_the-key-of-production'
 const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 /** A page that takes longer hangs. */
-const pageTimeoutMs = 180_000
+const pageTimeoutMs = 400_000
 
 /** What readers are asked to have, and what a machine may lack: then there is nothing to follow a page with. */
 export const missingTool: string | undefined = ['bash', 'curl', 'git', 'jq', 'openssl'].find(
