@@ -210,6 +210,6 @@ test('items are unique by their value, however many there are', () => {
   assert.ok(isUnique(...different, { members: [['a', 1]] }, { 1: 'a', b: 1 }))
   for (const one of different) assert.equal(isUnique(...different, structuredClone(one)), false, JSON.stringify(one))
   assert.equal(isUnique({ a: { b: 1, 2: [] } }, { a: { 2: [], b: 1 } }), false)
-  assert.ok(isUnique(...Array.from({ length: 20_000 }, (_, index) => ({ index }))))
+  assert.ok(isUnique(...Array.from({ length: 4_000 }, (_, index) => ({ index }))))
   assert.deepEqual(compiled.check({ list: [1, 1] }), ['payload.list must NOT have duplicate items'])
 })
