@@ -5,7 +5,7 @@ import { liquid } from '@codemirror/lang-liquid'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import type { Diagnostic } from '@codemirror/lint'
 import { setDiagnostics } from '@codemirror/lint'
-import { Compartment, EditorState } from '@codemirror/state'
+import { Annotation, Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
@@ -78,6 +78,12 @@ function placeOf(state: EditorState, error: string): Pick<Diagnostic, 'from' | '
   return { from, to }
 }
 
+/** Marks a change that came from the page, so that it is not reported as typed. */
+const fromPage = Annotation.define<boolean>()
+
+/** A value as the editor holds it: line breaks of one kind, and none in a field of one line. */
+const heldText = (value: string, rows: number): string => value.replace(/\r\n?|\n/g, rows > 1 ? '\n' : ' ')
+
 export default function TemplateEditor({ label, value, error, rows = 1, variables = [], onText }: TemplateFieldProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
@@ -96,12 +102,12 @@ export default function TemplateEditor({ label, value, error, rows = 1, variable
       root,
       parent: root,
       state: EditorState.create({
-        doc: value,
+        doc: heldText(value, rows),
         extensions: [
           history(),
           autocompletion({ activateOnTyping: true, icons: false }),
           // Tab leaves the field, as everywhere.
-          keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+          keymap.of([...completionKeymap, ...(rows > 1 ? [] : noEnter), ...defaultKeymap, ...historyKeymap]),
           words.current.of(liquid(completionsOf(variables))),
           colours,
           theme(rows),
@@ -110,8 +116,9 @@ export default function TemplateEditor({ label, value, error, rows = 1, variable
           EditorView.editable.of(!isReadOnly),
           EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': String(rows > 1) }),
           ...(rows > 1 ? [] : [oneLine]),
-          EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) change.current(state.doc.toString())
+          EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+            const isTyped = transactions.some((one) => one.docChanged && one.annotation(fromPage) !== true)
+            if (docChanged && isTyped) change.current(state.doc.toString())
           }),
         ],
       }),
@@ -121,9 +128,13 @@ export default function TemplateEditor({ label, value, error, rows = 1, variable
   }, [isDisabled])
   useEffect(() => {
     const made = view.current
-    if (made === undefined || made.state.doc.toString() === value) return
-    made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: value } })
-  }, [value])
+    const next = heldText(value, rows)
+    if (made === undefined || made.state.doc.toString() === next) return
+    made.dispatch({
+      changes: { from: 0, to: made.state.doc.length, insert: next },
+      annotations: fromPage.of(true),
+    })
+  }, [value, rows])
   // biome-ignore lint/correctness/useExhaustiveDependencies: compared by what they hold
   useEffect(() => {
     view.current?.dispatch({ effects: words.current.reconfigure(liquid(completionsOf(variables))) })
@@ -139,5 +150,15 @@ export default function TemplateEditor({ label, value, error, rows = 1, variable
   return <div ref={host} />
 }
 
-/** Enter and pasted lines make no second line. */
-const oneLine = EditorState.transactionFilter.of((transaction) => (transaction.newDoc.lines > 1 ? [] : transaction))
+/** In a field of one line, Enter does nothing … */
+const noEnter = ['Enter', 'Shift-Enter', 'Mod-Enter'].map((key) => ({ key, run: () => true }))
+/** … and what is pasted comes as one line. */
+const oneLine = EditorState.transactionFilter.of((transaction) => {
+  const { newDoc } = transaction
+  if (!transaction.docChanged || newDoc.lines === 1) return transaction
+  const changes = Array.from({ length: newDoc.lines - 1 }, (_, index) => {
+    const { to } = newDoc.line(index + 1)
+    return { from: to, to: to + 1, insert: ' ' }
+  })
+  return [transaction, { changes, sequential: true }]
+})
