@@ -49,6 +49,8 @@ const service = {
     ['src', 'inbox'].flatMap((folder) => below(root, folder)).filter((path) => !path.endsWith('.test.ts')),
   copied: (path) => path.startsWith('src') && !isTypeScript(path),
 }
+/** What tests import of the dashboard, which is a package of its own. */
+const testedOfDashboard = ['dashboard/src/pages/workflows/blocks.ts']
 const tests = {
   recipe: 'posthorn tests 1',
   folder: '.tests',
@@ -59,7 +61,8 @@ const tests = {
   sources: (root) =>
     ['src', 'test', 'bench', 'soak', 'fuzz', 'scripts']
       .flatMap((folder) => below(root, folder))
-      .filter((path) => isTypeScript(path) || path.startsWith('src')),
+      .filter((path) => isTypeScript(path) || path.startsWith('src'))
+      .concat(testedOfDashboard.filter((path) => existsSync(join(root, path)))),
   // The TypeScript too: a test may hand a file beside it to a child that runs it through tsx.
   copied: (path) => /^(?:src|test)\b/.test(path),
 }

@@ -51,13 +51,28 @@ interface StoredBlock {
   readonly styles?: { readonly textAlign?: Align }
 }
 
-const attribute = (text: string): string => text.replaceAll('"', '&quot;')
-const unattribute = (text: string): string => text.replaceAll('&quot;', '"')
-const oneLine = (text: string): string => text.replaceAll('\n', '<br>')
+/** Liquid is rendered before anything reads the HTML: what stands in its tags stays as it was written. */
+const outsideTags = (text: string, change: (part: string) => string): string =>
+  text
+    .split(/(\{\{.*?\}\}|\{%.*?%\})/s)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join('')
+const attribute = (text: string): string => outsideTags(text, (part) => part.replaceAll('"', '&quot;'))
+const unattribute = (text: string): string => outsideTags(text, (part) => part.replaceAll('&quot;', '"'))
+const newLine = /\r\n?|\n/g
+const oneLine = (text: string): string => text.replace(newLine, '<br>')
 const lines = (text: string): string => text.replaceAll('<br>', '\n')
 
+/** In a text without tags the service keeps line breaks; in one with tags they are white space, so there it takes `<br>`. */
+const storedText = (text: string): string =>
+  text.includes('<') ? outsideTags(text, (part) => part.replace(newLine, '<br>')) : text
+const textOfStored = (stored: string): string =>
+  stored.includes('<') ? outsideTags(stored, (part) => lines(part.replace(newLine, ' '))) : stored
+
+/** Of a button and of a picture: where they stand, the address has ended. */
 const link =
   'display:inline-block;padding:12px 24px;background-color:#1f2933;color:#ffffff;font-weight:600;text-decoration:none;border-radius:6px'
+const picture = 'max-width:100%;height:auto;border:0'
 
 /** One element in one line; what holds others begins and ends in lines of its own. */
 export function htmlOf(blocks: readonly Block[]): string {
@@ -73,7 +88,7 @@ function htmlOfBlock(block: Block): string {
     case 'button':
       return `<p style="margin:8px 0 24px;text-align:${block.align}"><a href="${attribute(block.url)}" style="${link}">${oneLine(block.content)}</a></p>`
     case 'image':
-      return `<p style="margin:0 0 16px;text-align:${block.align}"><img src="${attribute(block.url)}" alt="${attribute(oneLine(block.content))}" style="max-width:100%;height:auto;border:0"></p>`
+      return `<p style="margin:0 0 16px;text-align:${block.align}"><img src="${attribute(block.url)}" alt="${attribute(oneLine(block.content))}" style="${picture}"></p>`
     case 'divider':
       return '<hr style="margin:24px 0;border:0;border-top:1px solid #d8dce2">'
     case 'columns': {
@@ -90,10 +105,12 @@ function htmlOfBlock(block: Block): string {
 
 const patterns = {
   heading: /^<h2 style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/h2>$/,
-  image:
-    /^<p style="margin:0 0 16px;text-align:(left|center|right)"><img src="([^"]*)" alt="([^"]*)" style="[^"]*"><\/p>$/,
-  button:
-    /^<p style="margin:8px 0 24px;text-align:(left|center|right)"><a href="([^"]*)" style="[^"]*">(.*)<\/a><\/p>$/,
+  image: new RegExp(
+    `^<p style="margin:0 0 16px;text-align:(left|center|right)"><img src="(.*?)" alt="(.*?)" style="${picture}"></p>$`,
+  ),
+  button: new RegExp(
+    `^<p style="margin:8px 0 24px;text-align:(left|center|right)"><a href="(.*?)" style="${link}">(.*)</a></p>$`,
+  ),
   text: /^<p style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/p>$/,
   loop: /^\{% for (\S*) in (.*) %\}$/,
   condition: /^\{% if (.*) %\}$/,
@@ -179,7 +196,9 @@ export function blocksOfContent(content: unknown): Block[] | undefined {
   if (!Array.isArray(content)) return []
   return (content as StoredBlock[]).map(({ type, content: text, url, styles }) => {
     const align = styles?.textAlign ?? 'left'
-    return type === 'button' ? { type, content: text, url: url ?? '', align } : { type: 'text', content: text, align }
+    return type === 'button'
+      ? { type, content: text, url: url ?? '', align }
+      : { type: 'text', content: textOfStored(text), align }
   })
 }
 
@@ -191,7 +210,7 @@ export function contentOfBlocks(blocks: readonly Block[]): { contentType: string
     const styles = block.align === 'left' ? {} : { styles: { textAlign: block.align } }
     stored.push({
       type: block.type,
-      content: block.content,
+      content: block.type === 'text' ? storedText(block.content) : block.content,
       ...(block.type === 'button' ? { url: block.url } : {}),
       ...styles,
     })
