@@ -1,5 +1,5 @@
 // Asking and changing, with the environment of the page in every key: what one environment answered is never shown in another.
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEnvironment } from './session.tsx'
 import { say, sayError } from './ui/toast.tsx'
 
@@ -20,6 +20,20 @@ export function useAsk<Data>(key: Key, ask: () => Promise<Data>, { everyMs, enab
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
     ...(enabled === undefined ? {} : { enabled }),
     ...(keeps === true ? { placeholderData: keepPreviousData } : {}),
+  })
+}
+
+/** A list that is shown page by page; `fetchNextPage` adds one. */
+export function useAskPages<Page extends { readonly hasMore: boolean }>(
+  key: Key,
+  ask: (page: number) => Promise<Page>,
+) {
+  const { id } = useEnvironment()
+  return useInfiniteQuery({
+    queryKey: [id, ...key],
+    queryFn: ({ pageParam }) => ask(pageParam),
+    initialPageParam: 0,
+    getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length : undefined),
   })
 }
 

@@ -1,8 +1,9 @@
 // How workflows behave for one tenant: on, off, or as they are; and which channels they may use.
+import type { ReactNode } from 'react'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAsk, useAskPages, useChange } from '../../ask.ts'
 import { EnvLink } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, SelectField } from '../../ui/controls.tsx'
@@ -35,11 +36,11 @@ export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
   const mayChange = useMayChange('workflows:write')
   const [edited, setEdited] = useState<Override | 'new'>()
   const overrides = useAsk(['tenants', 'overrides', tenant._id], () => overridesOf(tenant._id))
-  const workflows = useAsk(['workflows', 'names'], () =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
+  const workflows = useAskPages(['workflows', 'pages'], (page) =>
+    answerOf(client.GET('/v1/workflows', { params: { query: { page, limit: 100 } } })),
   )
-  const nameOf = (one: Override) =>
-    workflows.data?.data.find(({ _id }) => _id === one.workflowId)?.name ?? one.workflowIdentifier
+  const names = new Map(workflows.data?.pages.flatMap(({ data }) => data.map(({ _id, name }) => [_id, name] as const)))
+  const nameOf = (one: Override) => names.get(one.workflowId) ?? one.workflowIdentifier
   const remove = useChange(
     (one: Override) =>
       answerOf(client.DELETE('/v1/workflow-overrides/{overrideId}', { params: { path: { overrideId: one._id } } })),
@@ -96,7 +97,15 @@ export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
         <EditOverride
           tenant={tenant}
           override={edited === 'new' ? undefined : edited}
-          workflows={workflows.data?.data ?? []}
+          workflows={edited === 'new' ? [...names] : [[edited.workflowId, nameOf(edited)]]}
+          more={
+            edited === 'new' &&
+            workflows.hasNextPage && (
+              <Button busy={workflows.isFetchingNextPage} onClick={() => workflows.fetchNextPage()}>
+                Show more workflows
+              </Button>
+            )
+          }
           onClose={() => setEdited(undefined)}
         />
       )}
@@ -123,14 +132,17 @@ function EditOverride({
   tenant,
   override,
   workflows,
+  more,
   onClose,
 }: {
   tenant: Schemas['Tenant']
   override: Override | undefined
-  workflows: readonly Schemas['Workflow'][]
+  workflows: readonly (readonly [id: string, name: string])[]
+  more: ReactNode
   onClose: () => void
 }) {
-  const [workflowId, setWorkflowId] = useState(override?.workflowId ?? workflows[0]?._id ?? '')
+  const [chosen, setChosen] = useState<string>()
+  const workflowId = chosen ?? workflows[0]?.[0] ?? ''
   const [active, setActive] = useState<Three>(override === undefined ? 'off' : three(override.active))
   const [settings, setSettings] = useState<Record<string, Three>>(() =>
     Object.fromEntries(channels.map((channel) => [channel, three(override?.preferenceSettings?.[channel])])),
@@ -171,9 +183,10 @@ function EditOverride({
         label="Workflow"
         value={workflowId}
         disabled={override !== undefined}
-        options={workflows.map(({ _id, name }) => [_id, name] as const)}
-        onText={setWorkflowId}
+        options={workflows}
+        onText={setChosen}
       />
+      {more}
       <SelectField
         label="Runs for this tenant"
         value={active}

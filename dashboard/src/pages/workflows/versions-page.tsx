@@ -1,9 +1,10 @@
 // The versions of a workflow: what changed from one to the next, and taking an old one back.
 import { useParams, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAsk, useAskPages, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, Choice } from '../../ui/controls.tsx'
@@ -18,32 +19,43 @@ type Version = Schemas['WorkflowVersion']
 type Against = 'before' | 'current'
 const pageSize = 50
 
+/** One page, newest first. */
+const versionsOf = (workflowId: string, query: { page: number; limit: number }) =>
+  answerOf(client.GET('/v1/workflows/{workflowId}/versions', { params: { path: { workflowId }, query } }))
+
 export function VersionsPage() {
   const { workflowId = '' } = useParams({ strict: false }) as { workflowId?: string }
   const search = useSearch({ strict: false }) as { version?: string; with?: Against }
   const go = useGo()
-  const [pages, setPages] = useState(1)
-  const versions = useAsk(
-    ['workflows', 'versions', workflowId, pages],
-    () =>
-      answerOf(
-        client.GET('/v1/workflows/{workflowId}/versions', {
-          params: { path: { workflowId }, query: { limit: Math.min(100, pageSize * pages) } },
-        }),
-      ),
-    { keeps: true },
+  const versions = useAskPages(['workflows', 'versions', workflowId], (page) =>
+    versionsOf(workflowId, { page, limit: pageSize }),
   )
+  const first = versions.data?.pages[0]
   const at = `/workflows/${workflowId}`
   return (
     <Page
       title="Versions"
-      count={versions.data?.totalCount?.toLocaleString('en')}
+      count={first?.totalCount?.toLocaleString('en')}
       lead="Every save is a version. Running notifications continue with the version they started with."
-      above={<BackTo to={at}>{versions.data?.data[0]?.name ?? 'Workflow'}</BackTo>}
+      above={<BackTo to={at}>{first?.data[0]?.name ?? 'Workflow'}</BackTo>}
     >
       <Answered of={versions}>
-        {({ data, hasMore }) => {
-          const chosen = data.find(({ number }) => String(number) === search.version) ?? data[0]
+        {({ pages }) => {
+          // A version saved meanwhile moves the others to later pages: none is listed twice.
+          const data = [...new Map(pages.flatMap((page) => page.data).map((one) => [one.number, one])).values()]
+          const asked = search.version ?? String(data[0]?.number)
+          const chosen = data.find(({ number }) => String(number) === asked)
+          const detail = (version: Version) => (
+            <VersionDetail
+              key={version.number}
+              workflowId={workflowId}
+              version={version}
+              against={search.with ?? 'before'}
+              onAgainst={(next) =>
+                go(`${at}/versions`, { ...search, version: String(version.number), with: next }, { replace: true })
+              }
+            />
+          )
           return (
             <div className="grid items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)]">
               <nav aria-label="Versions" className="card max-h-[75vh] overflow-y-auto max-lg:max-h-64">
@@ -55,22 +67,23 @@ export function VersionsPage() {
                     onChoose={() => go(`${at}/versions`, { ...search, version: String(one.number) }, { replace: true })}
                   />
                 ))}
-                {hasMore && pages < 2 && (
-                  <Button look="quiet" className="w-full" onClick={() => setPages(pages + 1)}>
+                {versions.hasNextPage && (
+                  <Button
+                    look="quiet"
+                    className="w-full"
+                    busy={versions.isFetchingNextPage}
+                    onClick={() => versions.fetchNextPage()}
+                  >
                     Show more
                   </Button>
                 )}
               </nav>
-              {chosen !== undefined && (
-                <VersionDetail
-                  key={chosen.number}
-                  workflowId={workflowId}
-                  version={chosen}
-                  against={search.with ?? 'before'}
-                  onAgainst={(next) =>
-                    go(`${at}/versions`, { ...search, version: String(chosen.number), with: next }, { replace: true })
-                  }
-                />
+              {chosen === undefined ? (
+                <OlderVersion workflowId={workflowId} asked={asked} newest={data[0]?.number ?? 0}>
+                  {detail}
+                </OlderVersion>
+              ) : (
+                detail(chosen)
               )}
             </div>
           )
@@ -78,6 +91,36 @@ export function VersionsPage() {
       </Answered>
     </Page>
   )
+}
+
+/** A version that the address names and the list does not show yet. */
+function OlderVersion({
+  workflowId,
+  asked,
+  newest,
+  children,
+}: {
+  workflowId: string
+  asked: string
+  newest: number
+  children: (version: Version) => ReactNode
+}) {
+  // Numbers have no gaps, so a version's number says its place in the list.
+  const page = newest - Number(asked)
+  const isPossible = Number.isInteger(page) && page >= 0 && page < newest
+  const found = useAsk(
+    ['workflows', 'version', workflowId, asked, page],
+    async () =>
+      (await versionsOf(workflowId, { page, limit: 1 })).data.find(({ number }) => String(number) === asked) ?? null,
+    { enabled: isPossible },
+  )
+  const missing = (
+    <div className="card">
+      <Empty icon="history" title={`There is no version ${asked}`} />
+    </div>
+  )
+  if (!isPossible) return missing
+  return <Answered of={found}>{(one) => (one === null ? missing : children(one))}</Answered>
 }
 
 function Entry({ version, isChosen, onChoose }: { version: Version; isChosen: boolean; onChoose: () => void }) {
