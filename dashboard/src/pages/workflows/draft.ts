@@ -80,9 +80,9 @@ function picked(from: object | null | undefined, names: readonly string[]): Json
 }
 
 let made = 0
-const newKey = (): string => {
+export const newKey = (): string => {
   made += 1
-  return `step-${made}-${Date.now()}`
+  return `new-${made}-${Date.now()}`
 }
 
 export function draftOf(workflow: Workflow): Draft {
@@ -109,6 +109,7 @@ function restOf(step: object): Json {
   const rest = picked(step, restMembers)
   if (Array.isArray(rest.variants)) {
     rest.variants = rest.variants.map((variant: Json) => ({
+      key: variant._id ?? newKey(),
       ...picked(variant, ['_id', 'name', 'active']),
       filters: wholeFilters(variant.filters),
       template: picked(variant.template as object, templateMembers),
@@ -149,6 +150,7 @@ export function bodyOf(draft: Draft): Json {
     tags: draft.tags,
     steps: draft.steps.map(({ key: _key, rest, metadata, ...step }) => ({
       ...rest,
+      ...(Array.isArray(rest.variants) ? { variants: rest.variants.map(({ key: _own, ...variant }) => variant) } : {}),
       ...step,
       ...(metadata === undefined ? {} : { metadata }),
     })),

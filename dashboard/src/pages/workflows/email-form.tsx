@@ -26,6 +26,9 @@ export function EmailForm(props: StepFormProps) {
   const variables = useVariables()
   const blocks = blocksOfContent(template.content)
   const [isHtml, setHtml] = useState(blocks === undefined)
+  // Discarding brings blocks back: the choice of HTML ends with the HTML that it was made for.
+  const isText = typeof template.content === 'string'
+  if (isHtml && !isText) setHtml(false)
   const contentError = errorAt(props, 'template.content')
   const layouts = useAsk(['layouts', 'names'], () =>
     answerOf(client.GET('/v1/layouts', { params: { query: { limit: 100 } } })),
@@ -81,11 +84,11 @@ export function EmailForm(props: StepFormProps) {
           }}
         />
       </div>
-      {isHtml ? (
+      {isHtml && isText ? (
         <TemplateField
           label="HTML"
           rows={14}
-          value={typeof template.content === 'string' ? template.content : ''}
+          value={String(template.content)}
           variables={variables}
           error={contentError}
           hint={<Variables />}

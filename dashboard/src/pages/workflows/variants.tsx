@@ -3,11 +3,14 @@ import { Button, IconButton, TextField, Toggle } from '../../ui/controls.tsx'
 import type { EarlierStep } from './condition-parts.ts'
 import { Conditions } from './conditions.tsx'
 import type { DraftStep, Json } from './draft.ts'
+import { newKey } from './draft.ts'
 import { EmailForm } from './email-form.tsx'
 import type { StepFormProps } from './step-fields.tsx'
 import { TextForm } from './text-form.tsx'
 
 interface Variant {
+  /** Kept while it is edited, and not saved; a draft of an earlier version of this page has none. */
+  readonly key?: string
   readonly name?: string
   readonly active?: boolean
   readonly template: DraftStep['template']
@@ -23,6 +26,7 @@ export function Variants(props: StepFormProps & { earlier: readonly EarlierStep[
     put([
       ...variants,
       {
+        key: newKey(),
         name: `Variant ${variants.length + 1}`,
         active: true,
         template: { type, ...template },
@@ -48,8 +52,7 @@ export function Variants(props: StepFormProps & { earlier: readonly EarlierStep[
       {variants.length === 0 && <p className="text-ink-2">Other words for some people, such as those of one plan.</p>}
       {variants.map((variant, index) => (
         <OneVariant
-          // biome-ignore lint/suspicious/noArrayIndexKey: variants are known by their place
-          key={index}
+          key={variant.key ?? index}
           {...props}
           variant={variant}
           index={index}
