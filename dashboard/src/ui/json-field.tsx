@@ -1,6 +1,6 @@
-// A JSON object as text, folded away until it is needed; what cannot be read is said, and changes nothing.
+// A JSON object as text, folded away until it is needed; what cannot be read is said and reported, and changes nothing.
 import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Field } from './controls.tsx'
 import { Icon } from './icons.tsx'
 
@@ -11,6 +11,7 @@ export function JsonField({
   hint,
   value,
   onValue,
+  onValid,
   open = false,
   rows = 8,
 }: {
@@ -18,12 +19,20 @@ export function JsonField({
   hint?: ReactNode
   value: Json
   onValue: (value: Json) => void
+  /** Whether the text can be read, so that nothing else is saved in its place; a function that stays the same. */
+  onValid?: ((isValid: boolean) => void) | undefined
   open?: boolean
   rows?: number
 }) {
   const written = JSON.stringify(value, undefined, 2)
   const [text, setText] = useState<string>()
   const [error, setError] = useState<string>()
+  const isValid = error === undefined
+  useEffect(() => {
+    onValid?.(isValid)
+    // With the field its text is gone.
+    return () => onValid?.(true)
+  }, [isValid, onValid])
   const change = (next: string) => {
     setText(next)
     try {

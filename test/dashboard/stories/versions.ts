@@ -39,6 +39,23 @@ test('versions are compared, and an old one is restored', { skip }, async () => 
   assert.match(now.steps[0].template.content, /First words/)
 })
 
+test('every version can be reached, in the list and by its address', { skip }, async () => {
+  const { page } = shared
+  const stepOf = (number: number) => ({ name: 'Bell', template: { type: 'in_app', content: `Words ${number}` } })
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Often saved', active: true, steps: [stepOf(1)] })
+  for (let number = 2; number <= 53; number += 1)
+    await scene.call('PATCH', `/v1/workflows/${_id}`, { steps: [stepOf(number)] })
+  await page.goto(`development/workflows/${_id}/versions?version=3`)
+  await heading(page, /^Version 3,/)
+  await page.getByRole('group', { name: 'Difference' }).getByText('Words 2').first().waitFor()
+  const list = page.getByRole('navigation', { name: 'Versions' })
+  await list.getByRole('button', { name: 'Show more' }).click()
+  await list.getByText('Version 1', { exact: true }).waitFor()
+  assert.equal(await list.getByText(/^Version \d+$/).count(), 53)
+  await page.goto(`development/workflows/${_id}/versions?version=54`)
+  await shown(page, 'There is no version 54')
+})
+
 test('a workflow is shown as a file', { skip }, async () => {
   const { page } = shared
   await page.goto(`development/workflows/${workflowId}`)
@@ -62,14 +79,18 @@ test('a workflow is promoted to Production with its layout, after what changes w
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'Promote to another environment' }).click()
   }
+  await page.getByLabel('Name of the step').fill('Not saved')
   await open()
   const dialog = page.getByRole('dialog')
+  await dialog.getByText(/your changes are not in it yet/).waitFor()
   await dialog.getByRole('heading', { name: /Layout acme New there/ }).waitFor()
   await dialog.getByRole('group', { name: 'What changes in invoice-sent' }).getByText('First words').waitFor()
   await dialog.getByRole('button', { name: 'Promote to Production' }).click()
   await shown(page, 'Invoice sent is promoted to Production')
   const there = await scene.call('GET', '/v1/workflows/invoice-sent', undefined, productionKey)
   assert.equal(there.steps[0].template.subject, 'Invoice')
+  assert.equal(there.steps[0].name, 'Mail')
+  await page.getByRole('button', { name: 'Discard' }).click()
   await open()
   await dialog.getByText('Production is up to date').waitFor()
   await page.keyboard.press('Escape')

@@ -126,21 +126,30 @@ export function ContextPage() {
   const context = useAsk(['contexts', 'one', path.type, path.id], () =>
     answerOf(client.GET('/v2/contexts/{type}/{id}', { params: { path } })),
   )
-  return <Answered of={context}>{(one) => <ContextForm key={one.updatedAt} context={one} />}</Answered>
+  return <Answered of={context}>{(one) => <ContextForm key={`${one.type}:${one.id}`} context={one} />}</Answered>
 }
 
 function ContextForm({ context }: { context: Context }) {
   const go = useGo()
   const mayChange = useMayChange('subscribers:write')
-  const [data, setData] = useState<Record<string, unknown>>(context.data)
+  /** What was changed and is not saved yet. */
+  const [edited, setEdited] = useState<Record<string, unknown>>()
+  const [isValid, setValid] = useState(true)
+  const data = edited ?? context.data
   const [deleting, setDeleting] = useState(false)
   const params = { path: { type: context.type, id: context.id } }
   const isChanged = JSON.stringify(data) !== JSON.stringify(context.data)
-  const save = useChange(() => answerOf(client.PATCH('/v2/contexts/{type}/{id}', { params, body: { data } })), {
-    touches: ['contexts'],
-    says: 'The context is saved',
-    quiet: true,
-  })
+  const save = useChange(
+    (saved: Record<string, unknown>) =>
+      answerOf(client.PATCH('/v2/contexts/{type}/{id}', { params, body: { data: saved } })),
+    {
+      touches: ['contexts'],
+      says: 'The context is saved',
+      quiet: true,
+      // What was typed while it was saved stays.
+      onDone: (_answer, saved) => setEdited((now) => (now === saved ? undefined : now)),
+    },
+  )
   const remove = useChange(() => answerOf(client.DELETE('/v2/contexts/{type}/{id}', { params })), {
     touches: ['contexts'],
     says: 'The context is deleted',
@@ -162,9 +171,9 @@ function ContextForm({ context }: { context: Context }) {
             <Button
               look="primary"
               icon="check"
-              disabled={!isChanged}
+              disabled={!isChanged || !isValid}
               busy={save.isPending}
-              onClick={() => save.mutate(undefined)}
+              onClick={() => save.mutate(data)}
             >
               Save
             </Button>
@@ -185,7 +194,8 @@ function ContextForm({ context }: { context: Context }) {
             open
             rows={12}
             value={data}
-            onValue={setData}
+            onValue={setEdited}
+            onValid={setValid}
           />
           <p className="text-xs text-ink-3">
             Created {exactTime(context.createdAt)}, changed {exactTime(context.updatedAt)}.

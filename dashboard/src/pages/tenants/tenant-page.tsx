@@ -15,26 +15,39 @@ import { Answered, Notice, Page, Section } from '../../ui/page.tsx'
 import { Overrides } from './overrides.tsx'
 
 type Tenant = Schemas['Tenant']
+/** What was changed and is not saved yet; the rest is as the service has it. */
+interface Edits {
+  readonly name?: string
+  readonly data?: Record<string, unknown>
+}
 
 export function TenantPage() {
   const { identifier = '' } = useParams({ strict: false }) as { identifier?: string }
   const tenant = useAsk(['tenants', 'one', identifier], () =>
     answerOf(client.GET('/v1/tenants/{identifier}', { params: { path: { identifier } } })),
   )
-  return <Answered of={tenant}>{(one) => <TenantForm key={one.updatedAt} tenant={one} />}</Answered>
+  return <Answered of={tenant}>{(one) => <TenantForm key={one._id} tenant={one} />}</Answered>
 }
 
 function TenantForm({ tenant }: { tenant: Tenant }) {
   const go = useGo()
   const mayChange = useMayChange('subscribers:write')
-  const [name, setName] = useState(tenant.name ?? '')
-  const [data, setData] = useState<Record<string, unknown>>(tenant.data ?? {})
+  const [edits, setEdits] = useState<Edits>({})
+  const { name = tenant.name ?? '', data = tenant.data ?? {} } = edits
+  const [isValid, setValid] = useState(true)
   const [deleting, setDeleting] = useState(false)
   const params = { path: { identifier: tenant.identifier } }
   const isChanged = name !== (tenant.name ?? '') || JSON.stringify(data) !== JSON.stringify(tenant.data ?? {})
   const save = useChange(
-    () => answerOf(client.PATCH('/v1/tenants/{identifier}', { params, body: { name: name.trim() || null, data } })),
-    { touches: ['tenants'], says: 'The tenant is saved', quiet: true },
+    (_saved: Edits) =>
+      answerOf(client.PATCH('/v1/tenants/{identifier}', { params, body: { name: name.trim() || null, data } })),
+    {
+      touches: ['tenants'],
+      says: 'The tenant is saved',
+      quiet: true,
+      // What was typed while it was saved stays.
+      onDone: (_answer, saved) => setEdits((now) => (now === saved ? {} : now)),
+    },
   )
   const remove = useChange(() => answerOf(client.DELETE('/v1/tenants/{identifier}', { params })), {
     touches: ['tenants'],
@@ -56,9 +69,9 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
             <Button
               look="primary"
               icon="check"
-              disabled={!isChanged}
+              disabled={!isChanged || !isValid}
               busy={save.isPending}
-              onClick={() => save.mutate(undefined)}
+              onClick={() => save.mutate(edits)}
             >
               Save
             </Button>
@@ -70,7 +83,12 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Section title="Profile">
           <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
-            <TextField label="Name" value={name} maxLength={255} onText={setName} />
+            <TextField
+              label="Name"
+              value={name}
+              maxLength={255}
+              onText={(next) => setEdits({ ...edits, name: next })}
+            />
             <JsonField
               label="Data"
               hint={
@@ -81,7 +99,8 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
               open
               rows={10}
               value={data}
-              onValue={setData}
+              onValue={(next) => setEdits({ ...edits, data: next })}
+              onValid={setValid}
             />
           </fieldset>
         </Section>

@@ -42,6 +42,9 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const [draft, setDraft] = useState<Draft>(kept?.draft ?? base)
   const [madeFrom, setMadeFrom] = useState(kept?.updatedAt ?? workflow.updatedAt ?? '')
   const [chosen, setChosen] = useState<string>(draft.steps[0]?.key ?? 'general')
+  const [isValid, setValid] = useState(true)
+  /** A form begins again when its changes are discarded. */
+  const [discards, setDiscards] = useState(0)
   const [panel, setPanel] = useState<'file' | 'promote' | 'delete'>()
   const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
   const isOvertaken = isChanged && madeFrom !== workflow.updatedAt
@@ -77,6 +80,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
     setDraft(base)
     setMadeFrom(workflow.updatedAt ?? '')
     if (chosen !== 'general') setChosen(base.steps[0]?.key ?? 'general')
+    setDiscards(discards + 1)
     save.reset()
   }
   const variables = workflow.triggers[0]?.variables.map(({ name }) => name) ?? []
@@ -99,20 +103,24 @@ function Editor({ workflow }: { workflow: Workflow }) {
           </div>
         </div>
         <div className="flex flex-wrap items-center gap-2">
-          {isChanged && (
+          {(isChanged || !isValid) && (
             <Button look="quiet" onClick={discard}>
               Discard
             </Button>
           )}
           {mayChange && (
             <>
-              <Button onClick={() => save.mutate({ ...draft, active: !draft.active })} busy={save.isPending}>
+              <Button
+                disabled={!isValid}
+                busy={save.isPending}
+                onClick={() => save.mutate({ ...draft, active: !draft.active })}
+              >
                 {draft.active ? 'Switch off' : 'Switch on'}
               </Button>
               <Button
                 look="primary"
                 icon="check"
-                disabled={!isChanged}
+                disabled={!isChanged || !isValid}
                 busy={save.isPending}
                 onClick={() => save.mutate(draft)}
               >
@@ -164,12 +172,13 @@ function Editor({ workflow }: { workflow: Workflow }) {
               <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
             ) : (
               <StepForm
-                key={step.key}
+                key={`${step.key} ${discards}`}
                 step={step}
                 place={draft.steps.indexOf(step)}
                 earlier={earlierOf(draft, step)}
                 errors={fields}
                 mayChange={mayChange}
+                onValid={setValid}
                 onChange={(next) =>
                   setDraft({ ...draft, steps: draft.steps.map((one) => (one.key === step.key ? next : one)) })
                 }
@@ -184,7 +193,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       {panel === 'file' && (
         <WorkflowAsText workflow={workflow} draft={draft} isChanged={isChanged} onClose={() => setPanel(undefined)} />
       )}
-      {panel === 'promote' && <Promote workflow={workflow} onClose={() => setPanel(undefined)} />}
+      {panel === 'promote' && <Promote workflow={workflow} isChanged={isChanged} onClose={() => setPanel(undefined)} />}
       {panel === 'delete' && (
         <ConfirmByTyping
           title="Delete the workflow"

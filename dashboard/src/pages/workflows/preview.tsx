@@ -45,6 +45,7 @@ export function Preview({
   const [subscriberId, setSubscriberId] = useState('')
   const [locale, setLocale] = useState('')
   const [payload, setPayload] = useState<Json>()
+  const [isValid, setValid] = useState(true)
   const example = useAsk(
     ['workflows', 'example', workflowId],
     async () => {
@@ -92,7 +93,7 @@ export function Preview({
       title="What would happen"
       actions={
         mayChange && (
-          <Button icon="send" busy={send.isPending} onClick={() => send.mutate(undefined)}>
+          <Button icon="send" disabled={!isValid} busy={send.isPending} onClick={() => send.mutate(undefined)}>
             Send a test
           </Button>
         )
@@ -108,7 +109,7 @@ export function Preview({
         {subscriberId.trim() === '' && (
           <TextField label="Locale" placeholder="en, de, ar …" value={locale} maxLength={35} onText={setLocale} />
         )}
-        <JsonField label="With the payload" value={sample} onValue={setPayload} />
+        <JsonField label="With the payload" value={sample} onValue={setPayload} onValid={setValid} />
         {simulation.error !== null && <Notice tone="error">{simulation.error.message}</Notice>}
         {simulation.data?.error !== undefined && simulation.data.error.length > 0 && (
           <Notice tone="error">{simulation.data.error.join(' ')}</Notice>

@@ -21,7 +21,15 @@ const resources: Readonly<Record<Change['kind'], string>> = {
   translation: 'Texts',
 }
 
-export function Promote({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
+export function Promote({
+  workflow,
+  isChanged,
+  onClose,
+}: {
+  workflow: Workflow
+  isChanged: boolean
+  onClose: () => void
+}) {
   const here = useEnvironment()
   const sessions = useSessions()
   const environments = useAsk(['environments'], () => answerOf(client.GET('/v1/environments')))
@@ -39,6 +47,7 @@ export function Promote({ workflow, onClose }: { workflow: Workflow; onClose: ()
             </Empty>
           ) : (
             <div className="flex flex-col gap-4">
+              {isChanged && <Notice tone="info">The saved version is promoted; your changes are not in it yet.</Notice>}
               {others.length > 1 && (
                 <Choice
                   label="To which environment"
@@ -92,14 +101,16 @@ function Plan({
   // Texts of other workflows stay there.
   const { notes: _notes, translations = [], ...parts } = exported.data ?? { notes: [] }
   const given = { ...parts, translations: translations.map((one) => ({ ...one, merge: true })) }
-  const bodyOf = (dryRun: boolean) => ({ ...given, dryRun, lines: dryRun }) as never
+  const send = (body: typeof given, dryRun: boolean) =>
+    answerOf(there.POST('/v1/configuration', { body: { ...body, dryRun, lines: dryRun } as never }))
   const plan = useQuery({
-    queryKey: [target._id, 'promotion', workflow._id, workflow.updatedAt],
+    // Another export is another plan: layouts and texts change without the workflow.
+    queryKey: [target._id, 'promotion', workflow._id, workflow.updatedAt, exported.dataUpdatedAt],
     enabled: exported.data !== undefined,
     staleTime: 0,
-    queryFn: () => answerOf(there.POST('/v1/configuration', { body: bodyOf(true) })),
+    queryFn: async () => ({ planned: given, ...(await send(given, true)) }),
   })
-  const promote = useChange(() => answerOf(there.POST('/v1/configuration', { body: bodyOf(false) })), {
+  const promote = useChange((planned: typeof given) => send(planned, false), {
     says: `${workflow.name} is promoted to ${target.name}`,
     quiet: true,
     onDone: () => {
@@ -110,7 +121,7 @@ function Plan({
   const error = exported.error ?? plan.error
   if (error !== null) return <Failed error={error} />
   if (plan.data === undefined) return <Loading rows={4} />
-  const { changes, notes } = plan.data
+  const { planned, changes, notes } = plan.data
   if (changes.length === 0)
     return (
       <Empty icon="check" title={`${target.name} is up to date`}>
@@ -145,7 +156,7 @@ function Plan({
       ))}
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onClose}>Not now</Button>
-        <Button look="primary" icon="promote" busy={promote.isPending} onClick={() => promote.mutate(undefined)}>
+        <Button look="primary" icon="promote" busy={promote.isPending} onClick={() => promote.mutate(planned)}>
           Promote to {target.name}
         </Button>
       </div>

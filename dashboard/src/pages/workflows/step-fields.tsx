@@ -8,6 +8,8 @@ export interface StepFormProps {
   readonly errors: Readonly<Record<string, string>>
   readonly mayChange: boolean
   onChange: (step: DraftStep) => void
+  /** Whether all that is written in the form can be read. */
+  onValid?: (isValid: boolean) => void
 }
 
 /** The server's own sentence for a field, however it writes the place of the step. */

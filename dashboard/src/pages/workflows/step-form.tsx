@@ -223,12 +223,13 @@ function CustomForm(props: StepFormProps) {
 
 /** Everything that the step's settings can hold, as JSON. */
 function Rest(props: StepFormProps) {
-  const { step, onChange } = props
+  const { step, onChange, onValid } = props
   return (
     <JsonField
       label="All settings, as JSON"
       value={step.metadata ?? {}}
       onValue={(metadata) => onChange({ ...step, metadata })}
+      onValid={onValid}
     />
   )
 }
