@@ -100,9 +100,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   const alone = hasPooler
     ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
     : (statement: Statement) =>
-        statement.isShortRead === true
-          ? readShared(queryOf(statement, way))
-          : answerOf(pool, queryOf(statement, way))
+        statement.isShortRead === true ? readShared(queryOf(statement, way)) : answerOf(pool, queryOf(statement, way))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
     ...runnerOf((statement) => retrying(() => alone(statement))),
