@@ -91,13 +91,16 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
   // It is sent with the first statement. A server that rejects it works without.
   if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
-  const shared = createSharedReads(pool, isSilent)
+  const shared = createSharedReads(pool)
+  const readShared = (query: pg.QueryConfig) =>
+    shared((client) => answerOf(client, query)).catch((error: unknown) => {
+      if (!isUnprepared(error)) throw error
+      return answerOf(pool, query)
+    })
   const alone = hasPooler
     ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
     : (statement: Statement) =>
-        statement.isShortRead === true
-          ? shared((client) => answerOf(client, queryOf(statement, way)))
-          : answerOf(pool, queryOf(statement, way))
+        statement.isShortRead === true ? readShared(queryOf(statement, way)) : answerOf(pool, queryOf(statement, way))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
     ...runnerOf((statement) => retrying(() => alone(statement))),
@@ -273,6 +276,15 @@ async function commit(begun: Promise<unknown>, end: () => Promise<pg.QueryResult
   })
   if (command !== 'COMMIT')
     throw new Error('A statement of this transaction failed and its error was ignored; the transaction was rolled back')
+}
+
+/**
+ * Preparing failed for another reader of the same connection, or what was prepared is out of date: nothing was read. The
+ * statement does not exist, exists twice, or has other columns than it had.
+ */
+function isUnprepared(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '26000' || code === '42P05' || code === '0A000'
 }
 
 /** A serialisation conflict or a deadlock: `retrying` wants it as it is. */

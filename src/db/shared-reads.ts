@@ -20,10 +20,9 @@ interface Shared {
 /** Asks on a connection that others may be using as well. */
 export type SharedReads = (ask: (client: pg.PoolClient) => Promise<pg.QueryResult>) => Promise<pg.QueryResult>
 
-/** `isBreaking`: after such an error the connection is not used again. */
+/** After an error of any reader no other comes to the connection, and it is not used again, as the pool does it. */
 export function createSharedReads(
   pool: Pick<pg.Pool, 'connect'>,
-  isBreaking: (error: unknown) => boolean,
   now: () => number = () => performance.now(),
 ): SharedReads {
   let newest: Shared | undefined
@@ -51,7 +50,7 @@ export function createSharedReads(
     try {
       return await ask(await shared.client)
     } catch (error) {
-      if (isBreaking(error)) leave(shared)
+      leave(shared)
       throw error
     } finally {
       shared.heardAt = now()

@@ -161,6 +161,8 @@ test('every table that has an environment is erased, children before their paren
   const listed = new Map(erasedTables.map((table, place) => [table.name, { ...table, place }]))
   const missing = tables.filter(({ name }) => !listed.has(name)).map(({ name }) => name)
   assert.deepEqual(missing.sort(), ['audit_log', 'environment_deletions'])
+  const places = ['jobs', 'sending_holds'].map((name) => erasedTables.findIndex((table) => table.name === name))
+  assert.ok((places[0] ?? 0) < (places[1] ?? 0), 'a hold goes after the jobs that it holds')
   for (const { name, partitioned } of tables) {
     if (listed.has(name)) assert.equal(listed.get(name)?.isPartitioned === true, partitioned, name)
   }

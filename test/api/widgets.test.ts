@@ -35,12 +35,14 @@ const countOf = async (page: InboxPage, name: string): Promise<number> =>
 test('a session gives a token and who it is for; Production asks for the hash', async () => {
   await app.call('POST', '/v2/subscribers', { body: { subscriberId: 'ada', firstName: 'Ada', phone: '+1' } })
   const { session } = await widgetOf('ada')
-  assert.deepEqual([session.profile.firstName, session.profile.phone], ['Ada', '+1'])
+  assert.deepEqual([session.profile.firstName, session.profile.phone], ['Ada', undefined])
   const applicationIdentifier = await identifierOf(app, 'Production')
   const refused = await open({ applicationIdentifier, subscriberId: 'ada', hmacHash: hmac(app.developmentKey, 'ada') })
   assert.deepEqual([refused.status, refused.body.message], [400, 'Please provide a valid HMAC hash'])
   const signed = { applicationIdentifier, subscriberId: 'ada', hmacHash: hmac(app.productionKey, 'ada') }
-  assert.equal((await open(signed)).status, 201)
+  await app.call('POST', '/v2/subscribers', { body: { subscriberId: 'ada', phone: '+2' }, key: app.productionKey })
+  const { status, body } = await open(signed)
+  assert.deepEqual([status, body.data.profile.phone], [201, '+2'])
   assert.equal((await open({})).status, 400)
 })
 

@@ -100,6 +100,16 @@ test('a version is read as files, without secrets for who may only read', async 
   assert.doesNotMatch(JSON.stringify(await get('/v1/workflows/shipped/versions/2/files', reader)), /hush/)
 })
 
+test('what was exported without its secrets replaces none, whoever applies it', async () => {
+  const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped', reader)
+  assert.match(JSON.stringify(parts), /redacted/)
+  for (const dryRun of [true, false]) {
+    const reply = await app.call('POST', '/v1/configuration', { key: app.productionKey, body: { ...parts, dryRun } })
+    assert.equal(reply.status, 422, reply.text)
+    assert.match(reply.text, /says \[redacted\] where a secret stood/)
+  }
+})
+
 test('a dry run for another environment comes with the lines that differ', async () => {
   const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped')
   const body = { ...parts, dryRun: true, lines: true }

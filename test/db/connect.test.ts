@@ -211,6 +211,19 @@ test('short reads share connections; each has its own answer or its own error', 
   )
 })
 
+test('readers of a connection on which preparing failed for the first of them are answered all the same', async () => {
+  await db.run(sql`create table renamed (value integer)`)
+  const read = () => db.rows(shortRead('shared-unprepared', sql`select value from renamed`))
+  await db.run(sql`alter table renamed rename to gone`)
+  const failed = await Promise.allSettled([read(), read(), read()])
+  for (const result of failed)
+    assert.match(String((result as PromiseRejectedResult).reason), /relation "renamed" does not exist/)
+  await db.run(sql`alter table gone rename to renamed`)
+  assert.deepEqual(await Promise.all([read(), read()]), [[], []])
+  await db.run(sql`alter table renamed alter column value type text`)
+  assert.deepEqual(await Promise.all([read(), read()]), [[], []])
+})
+
 test('a shared connection that is ended fails its readers, not the process, and the next read has another', async () => {
   const name = 'shared-end'
   const ending = (isLast: boolean) =>

@@ -41,6 +41,8 @@ export interface SessionRequest {
 export interface OpenedSession {
   readonly reader: Reader
   readonly schedule: Schedule | undefined
+  /** Whether a hash has shown that it is this subscriber. */
+  readonly isSigned: boolean
 }
 
 /**
@@ -64,7 +66,10 @@ export async function openSession(
   const isSigned = isSignedByOne(keys, request.subscriberId, request.subscriberHash)
   if (isNeeded && !isSigned) countUnsigned()
   if (isNeeded) demandHashes(request, keys, isSigned)
-  return db.transaction((tx) => opened(tx, world, environment, request, isSigned ? undefined : countUnsigned))
+  const session = await db.transaction((tx) =>
+    opened(tx, world, environment, request, isSigned ? undefined : countUnsigned),
+  )
+  return { ...session, isSigned }
 }
 
 async function environmentOf(db: Db, request: SessionRequest): Promise<Environment> {
@@ -100,7 +105,7 @@ async function opened(
   environment: Environment,
   request: SessionRequest,
   countNew: (() => void) | undefined,
-): Promise<OpenedSession> {
+): Promise<Omit<OpenedSession, 'isSigned'>> {
   const now = world.now()
   const row = await ensureSubscriber(tx, world, environment, request, countNew)
   await insertContexts(tx, environment, request.contexts, now)

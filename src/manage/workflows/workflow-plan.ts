@@ -14,7 +14,7 @@ import type { WorkflowChange } from './workflow-definition.ts'
 import { newDefinition } from './workflow-definition.ts'
 import { refuseNames } from './workflow-names.ts'
 import type { WorkflowApi } from './workflows.ts'
-import { changeBy, createBy, removeWorkflow } from './workflows.ts'
+import { changeBy, createBy, refuseStruckOut, removeWorkflow } from './workflows.ts'
 
 type GivenWorkflow = WorkflowChange & { readonly name: string; readonly workflowId: string }
 
@@ -84,6 +84,8 @@ async function definitionOf(
   await examineAhead(world.threads, workflow.steps)
   const now = world.now()
   const definition = newDefinition(withKnownSteps(workflow, known), () => world.newId(now), known?.steps)
+  // Whoever applies it: it was exported for someone who may not see the secret, and would replace it.
+  refuseStruckOut(definition.steps)
   const absent =
     (all: readonly { _id: string; identifier: string }[], coming: readonly { identifier: string }[] = []) =>
     async (names: readonly string[]): Promise<string[]> => {

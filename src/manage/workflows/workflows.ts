@@ -290,12 +290,15 @@ async function answerOf(tx: Tx, principal: Principal, id: string): Promise<Workf
 
 /** Whoever reads `[redacted]` and saves it again would lose what it stands for, and must not be able to send that elsewhere. */
 function throwIfStruckOut(principal: Principal, steps: readonly NotificationStep[]): void {
-  if (mayUse(principal, 'full')) return
+  if (!mayUse(principal, 'full')) refuseStruckOut(steps)
+}
+
+export function refuseStruckOut(steps: readonly NotificationStep[]): void {
   const place = steps.findIndex(holdsStruckOut)
   if (place === -1) return
   const path = `steps.${place}`
   throw invalidField(
     path,
-    `${path} says [redacted] where a secret stood: give the value itself, or use a key with the scope "full"`,
+    `${path} says [redacted] where a secret stood: give the value itself, or read and save it with keys that have the scope "full"`,
   )
 }

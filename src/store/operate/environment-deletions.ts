@@ -17,8 +17,9 @@ interface ErasedTable {
  */
 export const erasedTables: readonly ErasedTable[] = [
   { name: 'tasks', table: sql`tasks` },
-  { name: 'sending_holds', table: sql`sending_holds` },
   { name: 'jobs', table: sql`jobs`, isPartitioned: true },
+  // After the jobs: without it they would be sent.
+  { name: 'sending_holds', table: sql`sending_holds` },
   { name: 'messages', table: sql`messages`, isPartitioned: true },
   { name: 'notifications', table: sql`notifications`, isPartitioned: true },
   { name: 'events', table: sql`events`, isPartitioned: true },

@@ -50,12 +50,14 @@ export const widgetSessionRoutes = [
         subscriberHash: body.hmacHash ?? '',
         ...{ fields: {}, contextHash: '', context: {}, contexts: [], defaultSchedule: undefined },
       }
-      const { reader } = await openSession(db, world, request, () => service.countUnsigned(address))
+      const { reader, isSigned } = await openSession(db, world, request, () => service.countUnsigned(address))
       const [token, [row]] = await Promise.all([
         inboxTokens.sign(reader),
         findSubscribersById(db, reader.environment, [reader.id]),
       ])
-      const profile = { _id: reader.id, firstName: row?.first_name, lastName: row?.last_name, phone: row?.phone }
+      // By an id alone no one learns a phone number.
+      const phone = isSigned ? row?.phone : undefined
+      const profile = { _id: reader.id, firstName: row?.first_name, lastName: row?.last_name, phone }
       return created({ data: { token, profile } })
     },
   }),
