@@ -47,6 +47,8 @@ const none: readonly Warning[] = []
 function unknownParametersOf({ query }: Documented): (given: unknown) => readonly Warning[] {
   const names = Object.keys((query as { properties?: object } | undefined)?.properties ?? {})
   const known = new Set(names)
+  // Those that refuse what they do not know have to see it.
+  const isStrict = (query as { additionalProperties?: unknown } | undefined)?.additionalProperties === false
   return (given) => {
     let found: Warning[] | undefined
     for (const name in given as object) {
@@ -54,7 +56,7 @@ function unknownParametersOf({ query }: Documented): (given: unknown) => readonl
       const nearest = nearMiss(name, names)
       found ??= []
       found.push({ code: 'unknown-parameter', name, ...(nearest === undefined ? {} : { nearest }) })
-      delete (given as Record<string, unknown>)[name]
+      if (!isStrict) delete (given as Record<string, unknown>)[name]
     }
     return found ?? none
   }

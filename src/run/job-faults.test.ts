@@ -7,7 +7,6 @@ import { DatabaseUnavailable, sql } from '../db/sql.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { soloDeathsMax } from '../queue/suspicion.ts'
-import { UnknownStepType } from '../steps/registry.ts'
 import { createJobFaults } from './job-faults.ts'
 
 const environment = { id: 'e' } as unknown as Environment
@@ -66,16 +65,6 @@ test('one that threw for an hour is buried with what it said, and the steps afte
   await faults.putAside(environment, jobOf({ faults: 4, faultedSince }), new Error('A bug of ours'))
   assert.match(written(), /"code":"buried".*A bug of ours/)
   assert.match(written(), /previousFailed/)
-})
-
-test('a step of a type that only newer nodes know is left to them, however often: no fault, no burial', async () => {
-  const { faults, statements } = scene()
-  const faultedSince = new Date(world.now().getTime() - hourMs)
-  const unknown = new UnknownStepType('Steps of the type later cannot run')
-  await faults.putAside(environment, jobOf({ faults: 9, faultedSince }), unknown)
-  assert.equal(statements.length, 1)
-  assert.match(statements[0]?.text ?? '', /update jobs set lease = null, due_at.* and lease = \$\d+$/s)
-  assert.doesNotMatch(statements[0]?.text ?? '', /faults/)
 })
 
 test('errors of the database speak against no job: they are thrown on, and nothing is written', async () => {

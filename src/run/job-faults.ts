@@ -7,14 +7,10 @@ import { afterFault } from '../queue/fault-policy.ts'
 import type { Queue } from '../queue/queue.ts'
 import { soloDeathsMax } from '../queue/suspicion.ts'
 import { buryJobs } from '../record/recovery/bury.ts'
-import { UnknownStepType } from '../steps/registry.ts'
-import { postponeFaulty, postponeUncounted } from '../store/jobs/settle.ts'
+import { postponeFaulty } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
 import type { Versions } from './cache/versions.ts'
 import { laterSteps } from './decide/settle-decision.ts'
-
-/** Before any node may claim it again, this one included. */
-const unknownWaitMs = 10_000
 
 export interface JobFaults {
   /** One that threw while it ran alone. Throws only if the database does not respond. */
@@ -44,17 +40,10 @@ export function createJobFaults({ db, world, queue, versions }: FaultParts): Job
     await buryJobs(db, world, environment, queue, burials)
   }
 
-  /** It counts as no fault: until every node is upgraded, one of the others will claim it. */
-  async function leaveToOthers(environment: Environment, job: Job, { message }: UnknownStepType): Promise<void> {
-    await postponeUncounted(db, environment, job, { waitMs: unknownWaitMs, clock: queue.clock })
-    world.log.warn({ jobId: job.id }, `${message} on this node; it waits for a node of a newer release`)
-  }
-
   return {
     putAside: async (environment, job, error) => {
       // Errors of connections, timeouts and disks speak against no job.
       if (isInfrastructureError(error)) throw error
-      if (error instanceof UnknownStepType) return leaveToOthers(environment, job, error)
       const fate = afterFault(job, world.now())
       const words = error instanceof Error ? error.message : String(error)
       if (fate.kind === 'bury') await bury(environment, [job], words)

@@ -57,6 +57,7 @@ const dataRoutes: Readonly<Record<string, string>> = {
   createUser: 'needs the session of an owner: users.test.ts has it',
   updateUser: 'needs the session of an owner: users.test.ts has it',
   resetUserPassword: 'needs the session of an owner: users.test.ts has it',
+  releaseSending: 'needs an environment that is held: sending-hold.test.ts has it',
   deleteEnvironment: 'needs a key of another environment: environments.test.ts has it',
 }
 

@@ -250,6 +250,7 @@ const attemptsPerLook = 50
 /** Names the caller chooses: a call under one that is taken elsewhere makes the caller's own. */
 const ownNames: readonly string[] = [
   'POST /v2/topics/{topicKey}/subscriptions, path topicKey',
+  'POST /v1/topics/{topicKey}/subscribers, path topicKey',
   'POST /v1/inbox/topics/{topicKey}/subscriptions, path topicKey',
   // Also of one who is unknown: what others still hold of them goes.
   'POST /v1/subscribers/{subscriberId}/erase, path subscriberId',
@@ -286,7 +287,7 @@ test('another environment’s ids are unknown in every position of every route, 
   // name.
   const isBody = ({ position, operation }: Attempt): boolean =>
     position.startsWith('body') ||
-    (operation.method === 'POST' && operation.path.endsWith('/topics/{topicKey}/subscriptions'))
+    (operation.method === 'POST' && /\/topics\/\{topicKey\}\/subscri(?:ptions|bers)$/.test(operation.path))
   const inOrder = [...all.filter((one) => !isBody(one)), ...all.filter(isBody)]
   for (const [at, attempt] of inOrder.entries()) {
     wrong.push(...[await breach(attempt)].flatMap((one) => one ?? []))

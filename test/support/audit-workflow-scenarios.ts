@@ -1,4 +1,5 @@
 // What the audit log must say of calls that change workflows.
+import { must } from './audit-scene.ts'
 import type { Scenarios } from './audit-things.ts'
 import { changed, gone, made, name, post, v2, workflow } from './audit-things.ts'
 import { inApp } from './workflow-scene.ts'
@@ -68,6 +69,16 @@ export const workflowScenarios: Scenarios = {
       return { method: 'PATCH', path: `/v1/workflows/${_id}`, body: { tags: ['new'] } }
     },
     says: changed({ tags: ['old'] }, { tags: ['new'] }),
+  },
+  restoreWorkflowVersion: {
+    kind: 'workflow',
+    action: 'change',
+    call: async (app) => {
+      const { _id } = await workflow(app)
+      await must(app, { method: 'PATCH', path: `/v1/workflows/${_id}`, body: { description: 'Later' } })
+      return { method: 'POST', path: `/v1/workflows/${_id}/versions/1/restore` }
+    },
+    says: changed({ description: 'Later' }, { description: '' }),
   },
   updateWorkflowStatus: {
     kind: 'workflow',

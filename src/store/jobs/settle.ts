@@ -166,18 +166,6 @@ export async function holdJobs(
   return new Set(jobs.filter((job) => leases.get(job.id) === job.lease).map((job) => job.id))
 }
 
-/** Free again later, as it was. */
-export async function postponeUncounted(
-  db: Sql,
-  environment: Environment,
-  { id, lease }: { id: string; lease: string },
-  { waitMs, clock }: { waitMs: number; clock: Clock },
-): Promise<number> {
-  return db.run(sql`
-    update jobs set lease = null, due_at = ${dueAfter(clock, waitMs)}
-    where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
-}
-
 /** After a fault of ours, which is counted: free again later. */
 export async function postponeFaulty(
   db: Sql,
