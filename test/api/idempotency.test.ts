@@ -118,12 +118,7 @@ const ownTransaction = (example: object): object =>
 test('every route that creates something replays its answer', async () => {
   // A simulation writes nothing, and so keeps no answer. Keys do not manage users. One is a second address of a route, and the
   // last needs an environment that is held.
-  const others = [
-    '/v1/events/simulate',
-    '/v1/users',
-    '/v1/notification-templates',
-    '/v1/environments/me/hold/release',
-  ]
+  const others = ['/v1/events/simulate', '/v1/users', '/v1/notification-templates', '/v1/environments/me/hold/release']
   const isCreating = ({ method, path }: { method: string; path: string }): boolean =>
     method === 'POST' && !path.includes('{') && !others.includes(path)
   const creating = routes.filter(isCreating)
