@@ -100,16 +100,6 @@ test('a version is read as files, without secrets for who may only read', async 
   assert.doesNotMatch(JSON.stringify(await get('/v1/workflows/shipped/versions/2/files', reader)), /hush/)
 })
 
-test('what was exported without its secrets replaces none, whoever applies it', async () => {
-  const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped', reader)
-  assert.match(JSON.stringify(parts), /redacted/)
-  for (const dryRun of [true, false]) {
-    const reply = await app.call('POST', '/v1/configuration', { key: app.productionKey, body: { ...parts, dryRun } })
-    assert.equal(reply.status, 422, reply.text)
-    assert.match(reply.text, /says \[redacted\] where a secret stood/)
-  }
-})
-
 test('a dry run for another environment comes with the lines that differ', async () => {
   const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped')
   const body = { ...parts, dryRun: true, lines: true }
@@ -119,4 +109,17 @@ test('a dry run for another environment comes with the lines that differ', async
   assert.deepEqual([change.kind, change.action], ['workflow', 'create'])
   assert.match(textOf(change.lines), /a workflowId: shipped/)
   assert.doesNotMatch(JSON.stringify(change.lines), /hush/)
+})
+
+test('what was exported without its secrets replaces none, whoever applies it', async () => {
+  const whole = await get('/v1/configuration?workflows=shipped')
+  const { notes: _whole, ...kept } = whole
+  assert.equal((await app.call('POST', '/v1/configuration', { key: app.productionKey, body: kept })).status, 200)
+  const { notes: _notes, ...parts } = await get('/v1/configuration?workflows=shipped', reader)
+  assert.match(JSON.stringify(parts), /redacted/)
+  for (const dryRun of [true, false]) {
+    const reply = await app.call('POST', '/v1/configuration', { key: app.productionKey, body: { ...parts, dryRun } })
+    assert.equal(reply.status, 422, reply.text)
+    assert.match(reply.text, /says \[redacted\] where a secret stood/)
+  }
 })

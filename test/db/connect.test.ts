@@ -234,12 +234,11 @@ test('a shared connection that is ended fails its readers, not the process, and 
       ),
     )
   const results = await Promise.allSettled([ending(false), ending(true), ending(false)])
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'rejected'],
-  )
-  for (const result of results.slice(1))
+  // The first may have its answer, or may not have read it yet.
+  for (const result of results.slice(1)) {
+    assert.equal(result.status, 'rejected')
     assert.ok((result as PromiseRejectedResult).reason instanceof DatabaseUnavailable)
+  }
   assert.deepEqual(await ending(false), { ended: null })
 })
 

@@ -1,6 +1,6 @@
 // Which workflows have to change for an environment to have those that are given.
 import { invalidField } from '../../domain/problem.ts'
-import { shownTo } from '../../domain/workflows/shown-secrets.ts'
+import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { NotificationStep, Workflow } from '../../domain/workflows/workflow.ts'
 import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
 import { documentOf } from '../../domain/workflows/workflow-document.ts'
@@ -84,8 +84,8 @@ async function definitionOf(
   await examineAhead(world.threads, workflow.steps)
   const now = world.now()
   const definition = newDefinition(withKnownSteps(workflow, known), () => world.newId(now), known?.steps)
-  // Whoever applies it: it was exported for someone who may not see the secret, and would replace it.
-  refuseStruckOut(definition.steps)
+  // Whoever applies it: it was exported for someone who may not see the secret, and would replace the one that is there.
+  if (known !== undefined && !known.steps.some(holdsStruckOut)) refuseStruckOut(definition.steps)
   const absent =
     (all: readonly { _id: string; identifier: string }[], coming: readonly { identifier: string }[] = []) =>
     async (names: readonly string[]): Promise<string[]> => {
