@@ -124,7 +124,8 @@ test('mail of a node that died while it waited for a connection is sent by the n
   const transactionId = await scene.trigger(await scene.workflow([email('Hello')]), to)
   const dying = nodeWith(silent)
   dying.work().catch(() => {})
-  await soon(() => greeted >= connections)
+  // However many of its connections are open by then: none of them ever answers.
+  await soon(() => greeted > 0)
   await dying.died()
   await scene.rows(sql`
     update jobs set lease = null, due_at = ${app.world.now()}, interruptions = 1 where due_at is not null`)
