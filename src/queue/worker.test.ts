@@ -288,3 +288,17 @@ test('draining runs what the database did not answer for once more, and counts i
   assert.equal(await worker.drain(), 3)
   assert.deepEqual(ran, [3, 2])
 })
+
+test('draining claims nothing for a node that must not work', async () => {
+  let claims = 0
+  const { worker, rowsOf } = scripted({
+    claim: async (_limit, lease) => {
+      claims += 1
+      return rowsOf(claims === 1 ? 1 : 0, lease)
+    },
+    run: async (rows, { done }) => rows.forEach(done),
+  })
+  worker.setAlive(false)
+  assert.equal(await worker.drain(), 0)
+  assert.equal(claims, 0)
+})

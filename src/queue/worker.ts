@@ -157,6 +157,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
   async drain(): Promise<number> {
     let total = 0
     for (;;) {
+      if (!this.#alive) return total
       const claimed = await this.#options.claim(this.#options.batchMax, this.#options.newLease())
       total += claimed.length
       if (claimed.length === 0) return total
