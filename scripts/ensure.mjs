@@ -30,7 +30,7 @@ const service = {
   recipe: 'posthorn build 5',
   folder: 'dist',
   rootDir: 'src',
-  // One file: a start took 0.6 s longer with a thousand of them (docs/decisions/0030). Types are npm run check's to judge.
+  // One file for all commands but those that are loaded alone, and what they share: a start took 0.6 s longer with a thousand of them (docs/decisions/0030). Types are npm run check's to judge.
   commands: (root, into) => [
     [
       ...binOf(root, 'esbuild', 'esbuild'),
@@ -38,6 +38,8 @@ const service = {
       ...['src/cli/posthorn.ts', 'src/render/render-thread.ts'].filter((entry) => existsSync(join(root, entry))),
       ...['--bundle', '--platform=node', '--format=esm', '--target=node20', '--sourcemap', '--log-level=warning'],
       ...packagesApart(root).map((name) => `--external:${name}`),
+      // Beside the commands: files are found by where the code that asks for them is.
+      ...['--splitting', '--chunk-names=cli/[name]-[hash]'],
       '--outbase=src',
       `--outdir=${into}`,
     ],

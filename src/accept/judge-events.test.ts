@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql, Statement } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import { Problem } from '../domain/problem.ts'
 import type { PayloadSchema } from '../render/payload/payload-schema.ts'
 import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
 import type { GivenEvent } from './judge-events.ts'
@@ -113,6 +114,22 @@ test('a payload that its schema takes too long for is refused alone, and others 
     ['error', 'runs', 'error', 'error'],
   )
   assert.ok(turns >= 2, `${turns} turns`)
+})
+
+test('a payload that a busy machine could not judge is judged in a later turn, and the caller is asked again after many', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  let busy = 3
+  const check = (): string[] => {
+    busy -= 1
+    if (busy >= 0) throw new Problem(503, 'The service is too busy')
+    return []
+  }
+  const compile = () => ({ ok: true, check, slowPatterns: [], isPlain: false }) as const
+  const [judged] = await judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')])
+  assert.ok(judged !== undefined && 'runnable' in judged)
+  busy = 1_000
+  const asked = judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')])
+  await assert.rejects(asked, (error) => error instanceof Problem && error.status === 503)
 })
 
 test('a payload whose schema cannot be used is refused, not let through', async () => {

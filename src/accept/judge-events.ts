@@ -12,7 +12,7 @@ import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflows/workflow.ts'
 import { activeStepFrom, severities } from '../domain/workflows/workflow.ts'
 import type { PayloadSchema } from '../render/payload/payload-schema.ts'
-import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
+import { compilePayloadSchema, isTooBusy } from '../render/payload/payload-schema.ts'
 import { findEventIds } from '../store/events/events.ts'
 import { findTenants } from '../store/people/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows/workflows.ts'
@@ -110,12 +110,34 @@ export async function judgeEvents(
   const judged: Judged[] = []
   const turn = new Turn()
   for (const event of events) {
-    judged.push(judge(event, facts))
+    judged.push(judgedAtOnce(event, facts) ?? (await judgedInTurns(event, facts)))
     // A payload that takes long to check or to copy is one of many: others get their turn before the next.
     if (facts.clock.isOver()) await facts.clock.nextTurn()
     if (turn.isOver()) await turn.next()
   }
   return judged
+}
+
+/** For a payload that the machine was too busy to judge: in each turn it may have the processor for long enough. */
+const busyTurnsMax = 20
+
+function judgedAtOnce(event: GivenEvent, facts: Parameters<typeof judge>[1]): Judged | undefined {
+  try {
+    return judge(event, facts)
+  } catch (error) {
+    if (isTooBusy(error)) return undefined
+    throw error
+  }
+}
+
+async function judgedInTurns(event: GivenEvent, facts: Parameters<typeof judge>[1]): Promise<Judged> {
+  for (let turn = 1; turn < busyTurnsMax; turn += 1) {
+    await facts.clock.nextTurn()
+    const judged = judgedAtOnce(event, facts)
+    if (judged !== undefined) return judged
+  }
+  await facts.clock.nextTurn()
+  return judge(event, facts)
 }
 
 /** Everything that these workflows need, whatever is cached beyond this request. */

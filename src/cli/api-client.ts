@@ -20,6 +20,8 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 export interface CallOptions {
   readonly query?: Query
   readonly body?: unknown
+  /** The service carries out what has the same one once. */
+  readonly idempotencyKey?: string
   /** Beside the time that every call has: for calls that wait. */
   readonly waitMs?: number
   readonly signal?: AbortSignal
@@ -187,6 +189,7 @@ export function createClient(url: string, key?: string, onWarnings?: (header: st
         headers: {
           ...(key === undefined ? {} : { authorization: `ApiKey ${key}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
         },
         ...(body === undefined ? {} : { body }),
         // The key is for this address alone.

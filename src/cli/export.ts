@@ -44,8 +44,15 @@ export const exportCommand: Command = {
     const how = { people: !values['no-people'], secrets: values.secrets, left: report.left }
     const header = { format: exportFormat, environment: name, exportedAt: new Date().toISOString() }
     // Under its own name only when it is whole.
-    const counts = await written(terminal, `${file}.part`, header, exportLines(target, how), target.caller.signal)
-    await rename(`${file}.part`, file)
+    const part = `${file}.part`
+    const counts = await written(terminal, part, header, exportLines(target, how), target.caller.signal).catch(
+      async (error: unknown) => {
+        // Half of it is of no use, and has personal data: an export begins again.
+        await rm(part, { force: true })
+        throw error
+      },
+    )
+    await rename(part, file)
     const left = Object.fromEntries(report.counts())
     if (values.json) return terminal.print(visibleJson({ exported: counts, left }))
     terminal.print(visible(`Exported to ${file}: ${countWords(counts)}.`))

@@ -2,19 +2,20 @@
 import type { Config } from '../config.ts'
 import { awaitDatabase } from '../db/await-database.ts'
 import type { MovedTable, MoveProgress } from '../db/backup/move-rows.ts'
-import { MoveError, moveRows } from '../db/backup/move-rows.ts'
+import { MoveError, moveRows, UnknownMove } from '../db/backup/move-rows.ts'
 import { connect } from '../db/connect.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from '../db/migrate.ts'
 import { ensureInstallation } from '../manage/operate/first-start.ts'
-import { holdSending } from '../manage/recovery/sending-hold.ts'
 import { reopenInboxes } from '../store/messages/inbox-changes.ts'
 import { hasForeignTables, isInstalled } from '../store/operate/installation.ts'
+import { deleteHolds, holdMovedAway, movedAway } from '../store/operate/sending-holds.ts'
 import type { Log } from '../world/log.ts'
+import type { Store } from './store.ts'
 import { migrateStore, openStore } from './store.ts'
 
 /**
- * The schema by the migrations, then every row. The embedded database stays as it is, and is held: if it is started again by
- * mistake, it sends nothing that the server sends too.
+ * The schema by the migrations, then every row. Before the first of them the embedded database is held, as a whole: from then on
+ * it sends nothing, however this ends, so that nothing is sent by both. Where the move fails for certain, it is as it was.
  */
 export async function moveTo(config: Config, log: Log, url: string, progress: MoveProgress): Promise<MovedTable[]> {
   const timeouts = { statementTimeoutMs: migrationTimeoutMs, lockTimeoutMs: migrationTimeoutMs }
@@ -35,16 +36,35 @@ export async function moveTo(config: Config, log: Log, url: string, progress: Mo
     try {
       await migrateStore(store)
       await ensureInstallation(store.db, store.world)
-      await migrate(target, await readMigrations())
-      const moved = await moveRows(store.connection, { url }, progress)
+      const moved = await whileHeld(store, async () => {
+        await migrate(target, await readMigrations())
+        return moveRows(store.connection, { url }, { progress, staysBehind: ownHolds })
+      })
       await reopenInboxes(target)
-      const now = store.world.now()
-      await holdSending(store.db, { heldAt: now, backupAt: now })
       return moved
     } finally {
       await store.close()
     }
   } finally {
     await target.close()
+  }
+}
+
+/** The target sends what this database does not send any more; what a restore holds is held there too. */
+const ownHolds = { sending_holds: movedAway.text }
+
+async function whileHeld<Result>({ db, world }: Store, work: () => Promise<Result>): Promise<Result> {
+  const held = await db.transaction((tx) => holdMovedAway(tx, world.now()))
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof UnknownMove)) {
+      // Not those that were held before: they may have moved elsewhere, or been restored.
+      await db.transaction((tx) => deleteHolds(tx, held))
+      throw error
+    }
+    throw new MoveError(
+      `The connection to the target ended at the last step (${error.message}), so it has everything or nothing. Repeat the command: if the target has an installation by then, all of it was moved. Until that is known, the embedded database sends nothing; \`posthorn release\` would let it.`,
+    )
   }
 }

@@ -133,7 +133,7 @@ test('a stream gets every entry from now on, signed, guarded and in order', asyn
   const [entry] = (await logOf(app)).filter(({ seq }) => seq === third?.body.data.seq)
   const { environmentId, environmentName, ...sent } = third?.body.data ?? {}
   assert.deepEqual([sent, environmentName], [entry, 'Development'])
-  assert.equal(third?.id, `audit-${environmentId}-${entry.seq}`)
+  assert.equal(third?.id, `audit-${environmentId}-${entry.seq}-${entry.hash.slice(0, 16)}`)
   assert.equal(third?.options.reach, 'guarded')
   assert.ok(third?.fits(made.signingSecret))
   assert.ok(!third?.fits((await app.call('GET', '/v1/environments/me')).body.signingSecret))

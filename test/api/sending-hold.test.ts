@@ -1,10 +1,18 @@
 // The hold after a restore over the API: what is due is shown, and released as it is or cancelled first.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { databaseClock } from '../../src/db/clock.ts'
 import { sql } from '../../src/db/sql.ts'
+import { sendAudit } from '../../src/manage/operate/send-audit.ts'
+import { createClaims } from '../../src/queue/claims.ts'
+import { createLeaseSource } from '../../src/queue/lease-source.ts'
+import type { Task } from '../../src/store/jobs/tasks.ts'
+import { taskQueue } from '../../src/store/jobs/tasks.ts'
+import { listHeldEnvironments } from '../../src/store/operate/sending-holds.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { delay, inApp } from '../support/workflow-scene.ts'
+import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { delay, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
 before(async () => {
@@ -58,6 +66,85 @@ test('a release without cancelling leaves redrives and events as they are', asyn
   assert.equal((await well('GET', `/v1/redrives/${redrive._id}`)).state, 'running')
   assert.deepEqual(await kinds(), ['redrive'])
   assert.equal((await app.call('POST', '/v1/environments/me/hold/release', { body: {} })).status, 409)
+})
+
+/** The work goes on: what is due now, and in the hours after. */
+const goOn = (): Promise<void> => app.pipeline.advance(3 * 3_600_000, 600_000)
+const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
+
+async function gathered(steps: readonly Json[], count: number): Promise<{ scene: FlowScene; person: string }> {
+  const scene = new FlowScene(app)
+  const [workflow, person] = [await scene.workflow(steps), fresh('digested')]
+  for (let n = 1; n <= count; n += 1) await scene.run(workflow, person, { payload: { n } })
+  return { scene, person }
+}
+
+test('a digest that is due is cancelled for all of its events, so that none of it is sent', async () => {
+  const { scene, person } = await gathered([digest(), inApp(list)], 3)
+  await hold()
+  assert.equal((await well('GET', '/v1/environments/me/hold')).due[0].count, 1)
+  assert.equal((await release(true)).canceledEvents, 3)
+  await goOn()
+  assert.deepEqual(await scene.texts(person), [])
+})
+
+test('so is one that is closed and has a step that is due', async () => {
+  const { scene, person } = await gathered([digest(), delay(), inApp(list)], 3)
+  await app.pipeline.advance(5 * 60_000)
+  await hold()
+  assert.equal((await release(true)).canceledEvents, 3)
+  await goOn()
+  assert.deepEqual(await scene.texts(person), [])
+})
+
+test('so is what an event brought along from an earlier digest', async () => {
+  const later = digest({ metadata: { type: 'regular', amount: 60, unit: 'minutes' } })
+  const { scene, person } = await gathered([digest(), later, inApp(list)], 2)
+  await app.pipeline.advance(6 * 60_000)
+  // The second pair comes to the second digest, which the first pair has opened.
+  const [workflow] = await scene.rows(sql`
+    select w.identifier from workflows w join events e on e.workflow_id = w.id order by e.id desc limit 1`)
+  for (const n of [3, 4]) await scene.run(String(workflow.identifier), person, { payload: { n } })
+  await app.pipeline.advance(6 * 60_000)
+  await hold()
+  assert.equal((await release(true)).canceledEvents, 4)
+  await goOn()
+  assert.deepEqual(await scene.texts(person), [])
+})
+
+test('a digest that is released without cancelling is sent with all of its events', async () => {
+  const { scene, person } = await gathered([digest(), inApp(list)], 3)
+  await hold()
+  assert.equal((await release(false)).canceledEvents, 0)
+  await goOn()
+  assert.deepEqual(await scene.texts(person), ['3: 1 2 3'])
+})
+
+test('webhooks and entries of the audit log wait with the rest, are counted, and go when it is released', async () => {
+  const asked: string[] = []
+  app.world.onFetch = async ({ url }) => {
+    asked.push(new URL(url).host)
+    return { status: 200, headers: new Headers(), body: '' }
+  }
+  await well('POST', '/v1/audit/streams', { url: 'https://siem.example.com/in' })
+  const { _id } = await well('POST', '/v1/webhook-endpoints', { url: 'https://hooks.example.com/in' })
+  await well('POST', `/v1/webhook-endpoints/${_id}/test`)
+  await hold()
+  const { db } = app.database
+  assert.equal(await sendAudit(db, app.world), 0)
+  // As every node does: what is held is known from its heartbeat.
+  const environments = await listHeldEnvironments(db)
+  const heldEnvironments = () => new Set(environments.map(({ id }) => id))
+  const leases = createLeaseSource()
+  const claim = createClaims<Task>({ db, queue: taskQueue, clock: databaseClock, heldEnvironments })
+  assert.deepEqual(await claim(10, leases.newLease()), [])
+  assert.deepEqual(asked, [])
+  const { otherTasks, auditEntries } = await well('GET', '/v1/environments/me/hold')
+  assert.ok(otherTasks >= 1 && auditEntries >= 2, `${otherTasks} ${auditEntries}`)
+  await release(false)
+  assert.ok((await sendAudit(db, app.world)) >= auditEntries)
+  await app.pipeline.work()
+  assert.deepEqual([...new Set(asked)].sort(), ['hooks.example.com', 'siem.example.com'])
 })
 
 test('events accepted before the restore are cancelled, those accepted since are not', async () => {

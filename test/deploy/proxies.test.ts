@@ -15,6 +15,8 @@ import { isInstalled, startCaddy, startNginx } from './proxy-scene.ts'
 
 const hasNginx = isInstalled('nginx')
 const hasCaddy = isInstalled('caddy')
+const withoutNginx = hasNginx ? false : 'nginx is not installed, so its example cannot be started'
+const withoutCaddy = hasCaddy ? false : 'Caddy is not installed, so its example cannot be started'
 
 let app: TestApp
 let below: TestApp
@@ -92,7 +94,7 @@ async function passesThrough(proxy: RunningProxy, path: string, subscriberId: st
 }
 
 test('nginx passes calls, sockets and streams on, leads to TLS, and keeps the metrics to this machine', {
-  skip: !hasNginx,
+  skip: withoutNginx,
 }, async () => {
   const upstream = (await addressOf(app)).replace('http://', '')
   const proxy = await startNginx('deploy/nginx/posthorn.conf', upstream)
@@ -106,7 +108,7 @@ test('nginx passes calls, sockets and streams on, leads to TLS, and keeps the me
   }
 })
 
-test('nginx passes them on below a path of another site', { skip: !hasNginx }, async () => {
+test('nginx passes them on below a path of another site', { skip: withoutNginx }, async () => {
   const upstream = (await addressOf(below)).replace('http://', '')
   const proxy = await startNginx('deploy/nginx/posthorn-below-a-path.conf', upstream)
   try {
@@ -121,7 +123,7 @@ test('nginx passes them on below a path of another site', { skip: !hasNginx }, a
 })
 
 test('Caddy passes calls, sockets and streams on, and answers no one who asks for the metrics', {
-  skip: !hasCaddy,
+  skip: withoutCaddy,
 }, async () => {
   const upstream = (await addressOf(third)).replace('http://', '')
   const proxy = await startCaddy(upstream)

@@ -64,7 +64,7 @@ export async function startCaddy(upstream: string): Promise<RunningProxy> {
       ['notify.example.com {', `https://localhost:${tls} {\n\ttls ${folder}/server.pem ${folder}/server.key`],
       ['reverse_proxy 127.0.0.1:3000', `reverse_proxy ${upstream}`],
     ])
-    const options = `{\n\tadmin off\n\thttp_port ${plain}\n\thttps_port ${tls}\n\tskip_install_trust\n}\n`
+    const options = `{\n\tadmin off\n\tgrace_period 1s\n\thttp_port ${plain}\n\thttps_port ${tls}\n\tskip_install_trust\n}\n`
     writeFileSync(join(folder, 'Caddyfile'), `${options}${site}`)
     return ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']
   })

@@ -143,7 +143,7 @@ test('a restored service is whole, accepts events and sends nothing until what i
   // Killed between its last two renames: the next start does the second.
   await rename(join(original, 'postgres'), join(original, 'postgres.restored'))
   service = await scene.start(original)
-  assert.deepEqual(service.held, ['Development'])
+  assert.deepEqual(service.held, ['Development', 'Production'])
   const rows = (statement: string) => scene.rows(original, statement)
   const found = new Set((await rows('select transaction_id as id from events')).map(({ id }) => id))
   assert.deepEqual(

@@ -7,7 +7,14 @@ import type { Job } from '../../src/domain/delivery/job.ts'
 import { createClaims, createSoloClaims } from '../../src/queue/claims.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
 import { jobQueue } from '../../src/store/jobs/queue-table.ts'
-import { deleteHold, findDueEvents, findHold, holdEverywhere } from '../../src/store/operate/sending-holds.ts'
+import {
+  deleteHold,
+  deleteHolds,
+  findDueEvents,
+  findHold,
+  holdEverywhere,
+  holdMovedAway,
+} from '../../src/store/operate/sending-holds.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { NodeScene } from '../support/node-scene.ts'
@@ -70,16 +77,31 @@ test('nothing is claimed in a held environment, in any lane, and everything in t
   assert.deepEqual(await all(), [held.id, held.id, held.id, held.id])
 })
 
-test('a restore holds the environments that have something to do, now or later, and no others', async () => {
+test('a restore holds every environment, with or without anything to do; not one whose rows are deleted', async () => {
   await database.db.run(sql`truncate jobs`)
-  await addJob(held.id, { dueAt: new Date(Date.now() + 3_600_000) })
   await database.db.run(sql`
-    insert into tasks (environment_id, id, kind, lane, due_at, claims, state, created_at)
-    values (${free.id}, gen_random_uuid(), 'webhook', 0, now(), 0, '{}', now())`)
-  assert.equal(await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt })), 2)
+    insert into environment_deletions (environment_id, name, requested_by, requested_at, phase, removed, completed_at)
+    values (${idle.id}, ${idle.name}, 'cli', now(), 'tasks', '{}', null)`)
+  assert.equal(await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt })), 3)
   assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt })
+  await database.db.run(sql`delete from sending_holds`)
+  await database.db.run(sql`update environment_deletions set completed_at = now()`)
+  assert.equal(await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt })), 2)
   assert.ok(await findHold(database.db, free))
   assert.equal(await findHold(database.db, idle), undefined)
+})
+
+test('a move holds what is not held already, and lets go of no more than that', async () => {
+  const now = new Date('2026-01-05T00:00:00Z')
+  await database.db.transaction((tx) => deleteHold(tx, free))
+  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, now)), [free.id])
+  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, now)), [])
+  await database.db.transaction((tx) => deleteHolds(tx, []))
+  assert.deepEqual(await findHold(database.db, free), { heldAt: now, backupAt: now })
+  await database.db.transaction((tx) => deleteHolds(tx, [free.id]))
+  assert.equal(await findHold(database.db, free), undefined)
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt })
+  await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt }))
 })
 
 test('every node learns with its heartbeat what is held, also one that starts later, and what was released', async () => {

@@ -118,6 +118,11 @@ const exemptions: readonly Exemption[] = [
     within: 'sweepDeletedEndpoints',
     reason: 'sweeps deleted endpoints of all environments',
   },
+  {
+    file: 'src/store/operate/sending-holds.ts',
+    within: 'isThere',
+    reason: 'a restore and a move hold all environments that are not deleted',
+  },
   { file: 'src/store/operate/counts.ts', within: 'sweepCounts', reason: 'sweeps old counts of all environments' },
 ]
 

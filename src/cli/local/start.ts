@@ -36,7 +36,7 @@ export const startCommand: Command = {
     if (config.processes > 1) print(`  Processes              ${config.processes}`)
     if (running.held.length > 0) {
       print(
-        `  Sending is held        in ${running.held.join(', ')}, since a restore: \`posthorn release\` shows what is due`,
+        `  Sending is held        in ${running.held.join(', ')}, since a restore or a move: \`posthorn release\` shows what is due`,
       )
     }
     if (running.newKey !== undefined) {

@@ -85,15 +85,17 @@ export async function callAgain<Body>(
     try {
       return await client.call<Body>(method, path, options)
     } catch (error) {
-      if (!(error instanceof ApiError) || attempt >= attemptsFor(error)) throw error
+      if (!(error instanceof ApiError) || attempt >= attemptsFor(error, options)) throw error
       await pause(error.retryAfterMs ?? Math.min(pauseMs * attempt, pauseMsMax), signal)
       if (signal.aborted) throw new CommandFailed('Stopped. The same command goes on from there.')
     }
   }
 }
 
-function attemptsFor({ status, retryAfterMs = 0 }: ApiError): number {
+function attemptsFor({ status, retryAfterMs = 0 }: ApiError, { idempotencyKey }: CallOptions): number {
   if (retryAfterMs > retryAfterMsMax) return 1
+  // The first attempt, whose answer was not waited for, is still under way: only then a 409 says when to ask again.
+  if (status === 409 && idempotencyKey !== undefined && retryAfterMs > 0) return attemptsMax
   if (status === undefined || [429, 502, 503, 504].includes(status)) return attemptsMax
   return status >= 500 ? failuresMax : 1
 }

@@ -9,7 +9,7 @@ import { exported } from '../workflows/remote-configuration.ts'
 import type { Left } from './report.ts'
 import { choicesOf, workflowNames } from './sink-people.ts'
 import type { Target, Thing } from './target.ts'
-import { allOf, cursorPages, numberedItems } from './target.ts'
+import { allOf, cursorPages, numberedItems, only, subscriberMembers } from './target.ts'
 
 /** The first line says what the file is. */
 export const exportFormat = 'posthorn-export-1'
@@ -97,10 +97,6 @@ export async function* exportLines(target: Target, options: ExportOptions): Asyn
 }
 
 const copied = (one: object): Thing => ({ ...one })
-const only = (one: Thing, members: readonly string[]): Thing =>
-  Object.fromEntries(
-    members.flatMap((name) => (one[name] === undefined || one[name] === null ? [] : [[name, one[name]]])),
-  )
 const sorted = (all: readonly Thing[], name: string): Thing[] =>
   [...all].sort((one, other) => (String(one[name]) < String(other[name]) ? -1 : 1))
 const byText = (one: Carried, other: Carried): number =>
@@ -205,18 +201,6 @@ async function endpointLines(target: Target): Promise<Carried[]> {
     })
     .sort(byText)
 }
-
-const subscriberMembers = [
-  'subscriberId',
-  'firstName',
-  'lastName',
-  'email',
-  'phone',
-  'avatar',
-  'locale',
-  'timezone',
-  'data',
-]
 
 async function* subscriberLines(target: Target, integrations: ReadonlySet<unknown>): AsyncGenerator<Carried> {
   const names = await workflowNames(target)

@@ -71,12 +71,12 @@ export async function importLines({ terminal, path, target, report, checkpoint }
       if (target.caller.signal.aborted) break
       const [first] = batch
       if (first === undefined) continue
-      const { changed, left } = await written(target, first.kind, batch)
+      const { changed, left, refused = 0 } = await written(target, first.kind, batch)
       await report.left(left)
       const kind = `${first.kind}s`
       state = {
         line: batch.at(-1)?.line ?? state.line,
-        counts: { ...state.counts, [kind]: (state.counts[kind] ?? 0) + batch.length },
+        counts: { ...state.counts, [kind]: (state.counts[kind] ?? 0) + batch.length - refused },
         changed: { ...state.changed, [kind]: (state.changed[kind] ?? 0) + changed },
       }
       saver.reached(state)
@@ -139,7 +139,11 @@ async function written(target: Target, kind: ExportKind, batch: readonly Line[])
     return writeSubscriptions(target, String(value['topicKey']), given)
   }
   return (
-    single[kind]?.(target, value) ?? { changed: 0, left: [{ kind, id: '', reason: 'This version does not know it' }] }
+    single[kind]?.(target, value) ?? {
+      changed: 0,
+      left: [{ kind, id: '', reason: 'This version does not know it' }],
+      refused: 1,
+    }
   )
 }
 
@@ -169,10 +173,12 @@ const single: Readonly<Partial<Record<ExportKind, Single>>> = {
 /** Their preferences refer to them, so they come after. */
 async function people(target: Target, batch: readonly Line[]): Promise<Written> {
   const rows = batch.map(({ line, value: { preferences: _, ...value } }) => ({ line, value }))
-  const done = [await writePeople(target, rows)]
+  const { refused = 0, ...people } = await writePeople(target, rows)
+  const done: Written[] = [people]
   for (const { value } of batch) {
     const { subscriberId, preferences } = value as { subscriberId?: unknown; preferences?: Choices }
     if (preferences !== undefined) done.push(await writePreferences(target, String(subscriberId), preferences))
   }
-  return sumOf(done)
+  // A choice that is refused leaves the subscriber imported.
+  return { ...sumOf(done), refused }
 }

@@ -36,7 +36,7 @@ function tallyOf({ report }: Pick<NovuImport, 'report'>, name: string) {
   let [count, different] = [0, 0]
   return {
     /** Whether it is there now. */
-    add: async ({ changed, left, isRefused }: Written, isCounted = isRefused === undefined): Promise<boolean> => {
+    add: async ({ changed, left, refused = 0 }: Written, isCounted = refused === 0): Promise<boolean> => {
       await report.left(left)
       if (isCounted) count += 1
       different += changed

@@ -7,6 +7,7 @@ import { providerOf } from '../../providers/registry.ts'
 import type { Left } from './report.ts'
 import type { Choices, GivenSubscription } from './sink-people.ts'
 import type { Thing } from './target.ts'
+import { only, subscriberMembers } from './target.ts'
 
 /** What can be written, and what is lost of it. */
 export interface Carried<Value> {
@@ -100,16 +101,14 @@ function stepV1Of(step: Thing, { layouts, feeds }: Names): Thing {
   const template = thingOf(step['template'])
   const layout = textOf(template['layoutId']) || textOf(template['_layoutId'])
   const feed = textOf(template['feedId']) || textOf(template['_feedId'])
-  const only = (members: readonly string[], of: Thing): Thing =>
-    given(Object.fromEntries(members.map((member) => [member, of[member]])))
   const filters = listOf(step['filters']).filter((filter) => listOf(filter['children']).length > 0)
   return {
-    ...only(stepMembers, step),
+    ...only(step, stepMembers),
     ...(filters.length === 0
       ? {}
-      : { filters: filters.map((filter) => only(['isNegated', 'type', 'value', 'children'], filter)) }),
+      : { filters: filters.map((filter) => only(filter, ['isNegated', 'type', 'value', 'children'])) }),
     template: given({
-      ...only(templateMembers, template),
+      ...only(template, templateMembers),
       layoutId: layouts.get(layout),
       feedId: feeds.get(feed),
     }),
@@ -149,20 +148,8 @@ function preferencesOfWorkflow({ user, default: author, workflow }: Thing): Thin
   return { user: user ?? null, ...(ofAuthor === undefined || ofAuthor === null ? {} : { workflow: ofAuthor }) }
 }
 
-const subscriberMembers = [
-  'subscriberId',
-  'firstName',
-  'lastName',
-  'email',
-  'phone',
-  'avatar',
-  'locale',
-  'timezone',
-  'data',
-]
-
 export function subscriberOf(source: Thing): Carried<Thing> {
-  const members = stated(Object.fromEntries(subscriberMembers.map((member) => [member, source[member]])))
+  const members = stated(only(source, subscriberMembers))
   const all = listOf(source['channels']).flatMap(({ providerId, credentials }) => {
     const known = stated(thingOf(credentials))
     return Object.keys(known).length === 0 ? [] : [{ providerId: textOf(providerId), credentials: known }]

@@ -22,7 +22,7 @@ export async function writeIntegration(target: Target, given: Thing): Promise<Wr
     const reason = 'Created without its secrets, and inactive: set them, and activate it.'
     return { changed: 1, left: given['active'] === undefined ? [{ ...named, reason }] : [] }
   })
-  if (done.isRefused === undefined) return done
+  if (done.refused === undefined) return done
   return { ...done, left: done.left.map((one) => ({ ...one, reason: `${given['providerId']}: ${one.reason}` })) }
 }
 

@@ -16,7 +16,7 @@ export async function writePeople(target: Target, rows: readonly Row[]): Promise
     id: subscriberId ?? `row ${line}`,
     reason: message,
   }))
-  return { changed: created + updated, left }
+  return { changed: created + updated, left, refused: errors.length }
 }
 
 export function writeTopic(target: Target, key: string, name: string | undefined): Promise<Written> {
@@ -54,7 +54,7 @@ export async function writeSubscriptions(
     if (seen.has(subscriberId)) repeated.push({ kind: 'subscription', id: `${topicKey} ${subscriberId}`, reason })
     return !seen.has(subscriberId) && seen.add(subscriberId) && !known.has(subscriberId)
   })
-  if (fresh.length === 0) return { changed: 0, left: repeated }
+  if (fresh.length === 0) return { changed: 0, left: repeated, refused: repeated.length }
   const leftOf = ({ errors = [] }: SubscribedAnswer): Left[] =>
     errors.map(({ subscriberId, message }) => ({
       kind: 'subscription',
@@ -63,13 +63,15 @@ export async function writeSubscriptions(
     }))
   try {
     const answer = await target.send<SubscribedAnswer>('POST', path, { subscriptions: fresh })
-    return { changed: answer.data?.length ?? 0, left: [...repeated, ...leftOf(answer)] }
+    const left = [...repeated, ...leftOf(answer)]
+    return { changed: answer.data?.length ?? 0, left, refused: left.length }
   } catch (error) {
     if (!isRefusal(error)) throw error
     // All of them failed.
     const found = leftOf((error.body ?? {}) as SubscribedAnswer)
     const whole = [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }]
-    return { changed: 0, left: [...repeated, ...(found.length > 0 ? found : whole)] }
+    const left = [...repeated, ...(found.length > 0 ? found : whole)]
+    return { changed: 0, left, refused: repeated.length + fresh.length }
   }
 }
 
@@ -206,10 +208,34 @@ export async function writeSuppressions(target: Target, given: readonly Thing[])
     const all = await allOf(target.read, '/v1/suppressions')
     return new Map(all.map((one) => [placeOf(one), one]))
   })
-  const fresh = given.filter((one) => !has(known.get(placeOf(one)) ?? {}, one))
-  if (fresh.length === 0) return unchanged
-  return orLeft({ kind: 'suppression', id: `${placeOf(fresh[0] ?? {})} and ${fresh.length - 1} more` }, async () => {
+  const erased = given.filter(({ address }) => isHidden(address))
+  const reason =
+    'The address of an erased person, of which only a hash is kept: it means nothing in another environment.'
+  const left = erased.map((one) => ({ kind: 'suppression', id: placeOf(one), reason }))
+  const fresh = given.filter((one) => !isHidden(one['address']) && !has(known.get(placeOf(one)) ?? {}, one))
+  return sumOf([{ changed: 0, left, refused: left.length }, await sendSuppressions(target, fresh, placeOf)])
+}
+
+/** As the service keeps it: a mark that begins no address, and a hash. */
+const isHidden = (address: unknown): boolean => /^#[0-9a-f]{64}$/.test(String(address))
+
+/** All of a call are taken, or none: one that is refused is halved until the line is found. */
+async function sendSuppressions(
+  target: Target,
+  fresh: readonly Thing[],
+  placeOf: (one: Thing) => string,
+): Promise<Written> {
+  const [first] = fresh
+  if (first === undefined) return unchanged
+  const done = await orLeft({ kind: 'suppression', id: placeOf(first) }, async () => {
     await target.send('POST', '/v1/suppressions/bulk', { suppressions: fresh })
     return fresh.length
   })
+  if (done.refused === undefined || fresh.length === 1) return done
+  const middle = Math.ceil(fresh.length / 2)
+  const halves = [fresh.slice(0, middle), fresh.slice(middle)]
+  return sumOf([
+    await sendSuppressions(target, halves[0] ?? [], placeOf),
+    await sendSuppressions(target, halves[1] ?? [], placeOf),
+  ])
 }

@@ -1,4 +1,5 @@
 // The environment that a transfer writes to: calls that are repeated while the service is busy, and what came of each.
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiClient, Query } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
@@ -13,8 +14,8 @@ export interface Written {
   /** How many things are different now. */
   readonly changed: number
   readonly left: readonly Left[]
-  /** The service did not take it. */
-  readonly isRefused?: true
+  /** How many the service did not take; none where it is absent. */
+  readonly refused?: number
 }
 
 export const unchanged: Written = { changed: 0, left: [] }
@@ -37,6 +38,25 @@ export interface Target {
   once<Value>(name: string, load: () => Promise<Value>): Promise<Value>
 }
 
+/** These members of it, as far as they are there and say something. */
+export const only = (one: Thing, members: readonly string[]): Thing =>
+  Object.fromEntries(
+    members.flatMap((name) => (one[name] === undefined || one[name] === null ? [] : [[name, one[name]]])),
+  )
+
+/** What a subscriber is, in a file and from another service. */
+export const subscriberMembers = [
+  'subscriberId',
+  'firstName',
+  'lastName',
+  'email',
+  'phone',
+  'avatar',
+  'locale',
+  'timezone',
+  'data',
+]
+
 /** For hundreds of workflows, each of which is a transaction. */
 const waitMs = 270_000
 
@@ -58,9 +78,15 @@ export function createTarget(caller: Caller, client: ApiClient, environmentId: s
       }
     },
     send: async <Body>(method: 'POST' | 'PUT' | 'PATCH', path: string, body?: unknown) =>
-      (await callAgain<Body>(caller, client, [method, path], body === undefined ? {} : { body, waitMs })).body,
+      (
+        await callAgain<Body>(caller, client, [method, path], {
+          ...onceOnly(),
+          ...(body === undefined ? {} : { body, waitMs }),
+        })
+      ).body,
     sendWarned: async <Body>(method: 'POST' | 'PUT', path: string, given: unknown) => {
-      const { headers, body } = await callAgain<Body>(caller, client, [method, path], { body: given, waitMs })
+      const options = { ...onceOnly(), body: given, waitMs }
+      const { headers, body } = await callAgain<Body>(caller, client, [method, path], options)
       return { body, warnings: warningWords(headers.get('posthorn-warnings') ?? '') }
     },
     once: <Value>(name: string, load: () => Promise<Value>) => {
@@ -70,6 +96,12 @@ export function createTarget(caller: Caller, client: ApiClient, environmentId: s
     },
   }
 }
+
+/**
+ * All attempts of one call have the same key: one whose answer was lost is not carried out again. A key made from the content would
+ * be that of an earlier import too, whose answer would stand for something that was deleted since.
+ */
+const onceOnly = (): { idempotencyKey: string } => ({ idempotencyKey: randomUUID() })
 
 export interface Page {
   readonly data: readonly Thing[]
@@ -134,7 +166,7 @@ export async function orLeft(
     return typeof done === 'object' ? done : { changed: Number(done), left: [] }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { changed: 0, left: [{ ...named, reason: reasonOf(error) }], isRefused: true }
+    return { changed: 0, left: [{ ...named, reason: reasonOf(error) }], refused: 1 }
   }
 }
 
@@ -156,4 +188,5 @@ function plain(value: unknown): unknown {
 export const sumOf = (all: readonly Written[]): Written => ({
   changed: all.reduce((sum, one) => sum + one.changed, 0),
   left: all.flatMap(({ left }) => left),
+  refused: all.reduce((sum, { refused = 0 }) => sum + refused, 0),
 })

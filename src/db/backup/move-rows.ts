@@ -9,6 +9,11 @@ export class MoveError extends Error {
   override readonly name = 'MoveError'
 }
 
+/** The target did not answer to the commit: it has everything, or nothing. */
+export class UnknownMove extends Error {
+  override readonly name = 'UnknownMove'
+}
+
 export interface MovedTable {
   readonly table: string
   readonly rows: number
@@ -33,8 +38,17 @@ const progressEveryRows = 50_000
 const sameWords = `set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres'; set timezone = 'UTC'; set extra_float_digits = 1;
   set statement_timeout = 0; set idle_in_transaction_session_timeout = 0`
 
-/** Throws, and leaves the target without a row, unless every table has as many rows afterwards as before. */
-export async function moveRows(from: Connection, to: Connection, progress: MoveProgress): Promise<MovedTable[]> {
+export interface MoveOptions {
+  readonly progress: MoveProgress
+  /** By table: a condition on the rows that stay behind. */
+  readonly staysBehind?: Readonly<Record<string, string>>
+}
+
+/**
+ * Throws, and leaves the target without a row, unless every table has as many rows afterwards as before. An `UnknownMove` alone
+ * says neither.
+ */
+export async function moveRows(from: Connection, to: Connection, options: MoveOptions): Promise<MovedTable[]> {
   const [source, target] = [clientOf(from), clientOf(to)]
   await Promise.all([source.connect(), target.connect()])
   try {
@@ -44,14 +58,24 @@ export async function moveRows(from: Connection, to: Connection, progress: MoveP
     await makeMonths(source, target)
     await target.query('begin')
     const moved: MovedTable[] = []
-    for (const table of tables)
-      moved.push({ table: table.name, rows: await moveTable(source, target, table, progress) })
+    for (const table of tables) moved.push({ table: table.name, rows: await moveTable(source, target, table, options) })
     await moveSequences(source, target)
-    await target.query('commit')
-    await target.query('analyze')
+    await commit(target)
+    // Everything is there: without fresh statistics it is only slower until PostgreSQL makes them.
+    await target.query('analyze').catch(() => undefined)
     return moved
   } finally {
     await Promise.all([source.end(), target.end()].map((ended) => ended.catch(() => undefined)))
+  }
+}
+
+async function commit(target: pg.Client): Promise<void> {
+  try {
+    await target.query('commit')
+  } catch (error) {
+    // An answer with a code is a refusal, which moves nothing. The end of the connection may hide either.
+    if (error instanceof pg.DatabaseError && error.code !== undefined && !/^(?:08|57P)/.test(error.code)) throw error
+    throw new UnknownMove((error as Error).message)
   }
 }
 
@@ -108,30 +132,38 @@ async function makeMonths(source: pg.Client, target: pg.Client): Promise<void> {
     await target.query(`select make_partitions($1, 1)`, [`${name.replace('_', '-')}-15T00:00:00Z`])
 }
 
-async function moveTable(source: pg.Client, target: pg.Client, table: Table, progress: MoveProgress): Promise<number> {
+async function moveTable(
+  source: pg.Client,
+  target: pg.Client,
+  table: Table,
+  { progress, staysBehind }: MoveOptions,
+): Promise<number> {
   const { name } = table
+  const behind = staysBehind?.[name]
+  const moving = behind === undefined ? '' : ` where not (${behind})`
   const [quoted, columns] = [pg.escapeIdentifier(name), table.columns.map((one) => pg.escapeIdentifier(one)).join(', ')]
   // Migrations write some rows of their own.
   if ((await countOf(target, quoted)) > 0) await target.query(`delete from ${quoted}`)
   let rows = 0
   await copyBetween(source, target, {
-    from: `copy (select ${columns} from ${quoted}) to stdout`,
+    from: `copy (select ${columns} from ${quoted}${moving}) to stdout`,
     into: `copy ${quoted} (${columns}) from stdin`,
     onRow: () => {
       rows += 1
       if (rows % progressEveryRows === 0) progress(name, rows, false)
     },
   })
-  const [before, after] = [await countOf(source, quoted), await countOf(target, quoted)]
+  const [before, after] = [await countOf(source, quoted + moving), await countOf(target, quoted)]
   if (before !== after)
     throw new MoveError(`${name} has ${before} rows here and ${after} in the target. Nothing was moved.`)
   progress(name, after, true)
   return after
 }
 
-async function countOf(client: pg.Client, quoted: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(`select count(*)::float8 as count from ${quoted}`)
-  return rows[0]?.count ?? 0
+/** `rows`: the name of a table, with a condition if there is one. */
+async function countOf(client: pg.Client, rows: string): Promise<number> {
+  const { rows: counted } = await client.query<{ count: number }>(`select count(*)::float8 as count from ${rows}`)
+  return counted[0]?.count ?? 0
 }
 
 /** They go on where they were. */

@@ -80,8 +80,8 @@ async function failureOf(
   const data = { environmentId: environment.id, environmentName: environment.name, ...entry }
   const body = JSON.stringify({ type: 'audit.entry', timestamp: entry.at, data })
   const headers = { 'content-type': 'application/json' }
-  // The same for every repeat, by which a receiver knows one.
-  const id = `audit-${environment.id}-${entry.seq}`
+  // The same for every repeat, by which a receiver knows one. Numbers begin again after a restore, and the entries are others.
+  const id = `audit-${environment.id}-${entry.seq}-${entry.hash.slice(0, 16)}`
   const now = world.now()
   const request = signedCall({ url, method: 'POST', headers, body }, id, keys?.auditKeys(now) ?? [], now)
   try {

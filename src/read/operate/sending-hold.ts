@@ -30,6 +30,8 @@ export interface SendingHoldView {
   readonly examples: readonly DueExample[]
   /** Other work: webhooks to your services, replies, notifications that return from a snooze. */
   readonly otherTasks: number
+  /** Entries of the audit log that its streams are still to be sent, once for each stream. */
+  readonly auditEntries: number
   /** Steps of events that were accepted since the restore. */
   readonly acceptedSince: number
   /** Steps whose time has not come, such as delays and digests. */
@@ -46,6 +48,7 @@ const notHeld: SendingHoldView = {
   fanOuts: 0,
   examples: [],
   otherTasks: 0,
+  auditEntries: 0,
   acceptedSince: 0,
   later: 0,
 }
@@ -54,7 +57,9 @@ export async function findSendingHold(db: Sql, environment: Environment): Promis
   const hold = await findHold(db, environment)
   if (hold === undefined) return notHeld
   const { heldAt, backupAt } = hold
-  const counts = await db.row<{ acceptedSince: number; later: number; fanOuts: number; otherTasks: number }>(sql`
+  const counts = await db.row<
+    Pick<SendingHoldView, 'acceptedSince' | 'later' | 'fanOuts' | 'otherTasks' | 'auditEntries'>
+  >(sql`
     select
       (select count(*) from jobs j where j.environment_id = ${environment.id} and ${isDueNow(sql`j`)}
          and j.created_at >= ${heldAt}) as "acceptedSince",
@@ -62,7 +67,9 @@ export async function findSendingHold(db: Sql, environment: Environment): Promis
       (select count(*) from tasks t where t.environment_id = ${environment.id} and ${isDueNow(sql`t`)} and t.kind = 'expand'
          and t.created_at < ${heldAt}) as "fanOuts",
       (select count(*) from tasks t where t.environment_id = ${environment.id} and ${isDueNow(sql`t`)}
-         and t.kind not in ('expand', 'cancel')) as "otherTasks"`)
+         and t.kind not in ('expand', 'cancel')) as "otherTasks",
+      (select count(*) from audit_streams s join audit_log a on a.environment_id = s.environment_id and a.seq > s.position
+         where s.environment_id = ${environment.id}) as "auditEntries"`)
   return {
     ...notHeld,
     ...counts,

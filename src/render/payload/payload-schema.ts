@@ -4,16 +4,17 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { isEmail } from '../../domain/people/subscriber.ts'
+import { Problem } from '../../domain/problem.ts'
 import { linearPattern, loadLinearEngine, patternSizeMax } from './linear-pattern.ts'
 import { uniqueItems } from './unique-items.ts'
-import { isOutOfTime, withinTime } from './within-time.ts'
+import { isOutOfTime, isStarved, withinTime } from './within-time.ts'
 
 export type PayloadSchema =
   | {
       readonly ok: true
       /**
        * What is wrong with a payload, each message naming the field; if nothing is, the schema's defaults were filled
-       * in.
+       * in. Throws what `isTooBusy` recognises if the machine was too busy to tell.
        */
       check(payload: Record<string, unknown>): string[]
       /** Patterns that may take as long as their time limit allows, by their paths: none that is saved now. */
@@ -205,16 +206,25 @@ function patternsOf(value: unknown, path: string): { path: string; text: string 
   })
 }
 
-function checkOf(
+const tooBusy = (): Problem =>
+  new Problem(503, 'The service is too busy to validate the payload. Please retry', { headers: { 'retry-after': '1' } })
+
+/** Nothing is said about the payload: it is to be checked again. */
+export const isTooBusy = (error: unknown): boolean => error instanceof Problem && error.status === 503
+
+export function checkOf(
   timeMaxMs: number | undefined,
   validate: ValidateFunction,
+  cpuMs?: () => number,
 ): (payload: Record<string, unknown>) => string[] {
   return (payload) => {
     try {
       const check = (): boolean => validate(payload)
-      const fits = timeMaxMs === undefined ? check() : withinTime(timeMaxMs, check, undefined, checkTotalMaxMs)
+      const fits = timeMaxMs === undefined ? check() : withinTime(timeMaxMs, check, cpuMs, checkTotalMaxMs)
       return fits ? [] : messagesOf(validate.errors ?? [])
     } catch (error) {
+      // Others had the processor: the payload may be as it should be, and is judged when it comes again.
+      if (isStarved(error)) throw tooBusy()
       if (isOutOfTime(error)) return ['payload takes too long to validate against the payloadSchema of the workflow']
       // A schema can refer to itself without end.
       if (error instanceof RangeError) return ['payload is nested too deeply for the payloadSchema of the workflow']

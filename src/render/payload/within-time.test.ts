@@ -1,7 +1,9 @@
 // Time limits: they are for what works too long, not for what others kept from working.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
-import { isOutOfTime, withinTime } from './within-time.ts'
+import { Worker } from 'node:worker_threads'
+import { isOutOfTime, isStarved, withinTime } from './within-time.ts'
 
 function busyFor(ms: number): string {
   // Not `performance`, which is loaded with its first use: ended in the midst of that, it stays broken.
@@ -22,7 +24,10 @@ test('work that had the processor and took too long is ended', () => {
     begun += 1
     return busyFor(10_000)
   }
-  assert.throws(() => withinTime(10, work, cpuOf(10)), isOutOfTime)
+  assert.throws(
+    () => withinTime(10, work, cpuOf(10)),
+    (error) => isOutOfTime(error) && !isStarved(error),
+  )
   assert.equal(begun, 1)
 })
 
@@ -36,8 +41,34 @@ test('work that others kept waiting begins again with more time, but not forever
     begun += 1
     return busyFor(10_000)
   }
-  assert.throws(() => withinTime(5, work, cpuOf(1, 1, 1)), isOutOfTime)
+  assert.throws(
+    () => withinTime(5, work, cpuOf(1, 1, 1)),
+    (error) => isOutOfTime(error) && isStarved(error),
+  )
   assert.equal(begun, 3)
+})
+
+test('an attempt that had its time on the processor counts, however long others kept it from that', () => {
+  assert.throws(
+    () => withinTime(5, () => busyFor(10_000), cpuOf(1, 4)),
+    (error) => isOutOfTime(error) && !isStarved(error),
+  )
+})
+
+test('what other threads do is not counted', async () => {
+  const other = new Worker('for (;;) Math.sqrt(2)', { eval: true })
+  try {
+    await once(other, 'online')
+    // The thread waits, and has next to no processor time, while the process has all that the other takes.
+    const lock = new Int32Array(new SharedArrayBuffer(4))
+    const waits = (): string => {
+      Atomics.wait(lock, 0, 0, 40)
+      return 'done'
+    }
+    assert.equal(withinTime(20, waits), 'done')
+  } finally {
+    await other.terminate()
+  }
 })
 
 test('all attempts together take no longer than one turn may', () => {

@@ -1,10 +1,11 @@
 // Work that is interrupted when its time is over: a pattern, or a schema that doubles itself, may never end by itself.
+import { readFileSync } from 'node:fs'
 import { createContext, Script } from 'node:vm'
 
 const stage = createContext({ work: undefined as unknown })
 const play = new Script('work()')
 
-/** Of its time, work must have had this share of a processor: else others had it, and it begins again with more time. */
+/** Of its time, work must have had this share on a processor: else others had it, and it begins again with more time. */
 const shareMin = 0.5
 /** On a machine that is busier nothing works. */
 const shareLeast = 0.05
@@ -12,12 +13,12 @@ const attemptsMax = 3
 
 /**
  * The work may be started several times: together they may take `totalMs`, should the processor be free again. Throws an
- * error that `isOutOfTime` recognises.
+ * error that `isOutOfTime` recognises, and `isStarved` too where no attempt had the processor for long enough to tell.
  */
 export function withinTime<Result>(
   timeoutMs: number,
   work: () => Result,
-  cpuMs = processMs,
+  cpuMs = threadMs,
   totalMs = Number.POSITIVE_INFINITY,
 ): Result {
   let limitMs = timeoutMs
@@ -28,20 +29,31 @@ export function withinTime<Result>(
     try {
       return play.runInContext(stage, { timeout: limitMs })
     } catch (error) {
+      if (!isOutOfTime(error)) throw error
       const spentMs = cpuMs() - begunMs
-      const share = spentMs / limitMs
       leftMs -= spentMs
-      if (!isOutOfTime(error) || share >= shareMin || attempt === attemptsMax || leftMs < 1) throw error
-      limitMs = Math.ceil(Math.min(timeoutMs / Math.max(share, shareLeast), leftMs))
+      if (spentMs >= timeoutMs * shareMin) throw error
+      if (attempt === attemptsMax || leftMs < 1) throw Object.assign(error as Error, { isStarved: true })
+      limitMs = Math.ceil(Math.min(timeoutMs / Math.max(spentMs / limitMs, shareLeast), leftMs))
     } finally {
       stage['work'] = undefined
     }
   }
 }
 
-function processMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
+/** Of this thread alone: what other threads do meanwhile says nothing about the work. Linux counts it; elsewhere the process does. */
+function threadMs(): number {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1_000_000
+  } catch {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1_000
+  }
+}
+
+/** Of an error that `isOutOfTime` recognises: the machine was too busy to tell whether the work takes too long. */
+export function isStarved(error: unknown): boolean {
+  return (error as { isStarved?: unknown } | null)?.isStarved === true
 }
 
 export function isOutOfTime(error: unknown): boolean {

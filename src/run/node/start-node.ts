@@ -226,7 +226,11 @@ class HeartbeatNode implements Node {
     const { world, onDue } = this.#options
     const environments = [...held]
     if (held.size === 0) world.log.info({}, 'Sending was released in all environments')
-    else world.log.warn({ environments }, 'Sending is held after a restore; `posthorn release` shows what is due')
+    else
+      world.log.warn(
+        { environments },
+        'Sending is held after a restore or a move; `posthorn release` shows what is due',
+      )
     onDue()
   }
 

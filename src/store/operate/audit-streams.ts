@@ -78,7 +78,10 @@ export async function deleteAuditStream(
   return row && streamOf(sealer, environment.id, row)
 }
 
-/** The one that has waited longest of those that are due and have something to send, of any environment: its turn is the caller's until then. */
+/**
+ * The one that has waited longest of those that are due and have something to send, of any environment that is not held after a
+ * restore: its turn is the caller's until then.
+ */
 export async function leaseAuditStream(
   tx: Tx,
   sealer: Sealer,
@@ -89,6 +92,7 @@ export async function leaseAuditStream(
       select d.environment_id, d.id from audit_streams d
       where d.next_try_at <= ${now} and (d.leased_until is null or d.leased_until <= ${now})
         and exists (select 1 from audit_log a where a.environment_id = d.environment_id and a.seq > d.position)
+        and not exists (select 1 from sending_holds h where h.environment_id = d.environment_id)
       order by d.next_try_at limit 1 for update skip locked)
     update audit_streams s set lease = ${lease}, leased_until = ${until}
     from due, environments e

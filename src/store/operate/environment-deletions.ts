@@ -18,8 +18,6 @@ interface ErasedTable {
 export const erasedTables: readonly ErasedTable[] = [
   { name: 'tasks', table: sql`tasks` },
   { name: 'jobs', table: sql`jobs`, isPartitioned: true },
-  // After the jobs: without it they would be sent.
-  { name: 'sending_holds', table: sql`sending_holds` },
   { name: 'messages', table: sql`messages`, isPartitioned: true },
   { name: 'notifications', table: sql`notifications`, isPartitioned: true },
   { name: 'events', table: sql`events`, isPartitioned: true },
@@ -68,6 +66,8 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'dashboard_sessions', table: sql`dashboard_sessions` },
   { name: 'user_sessions', table: sql`user_sessions` },
   { name: 'api_keys', table: sql`api_keys` },
+  // Last: without it jobs, webhooks and streams would be sent.
+  { name: 'sending_holds', table: sql`sending_holds` },
 ]
 
 /** How many rows of a table went; fewer than the limit when there are no more. */

@@ -11,10 +11,14 @@ const count = (description: string) => Type.Integer({ description })
 const hold = Type.Object(
   {
     held: Type.Boolean({ description: 'Whether nothing is sent in this environment. Events are accepted as ever.' }),
-    heldAt: nullableString({ format: 'date-time', description: 'When the backup was restored.' }),
+    heldAt: nullableString({
+      format: 'date-time',
+      description: 'When the backup was restored, or everything was moved to a server.',
+    }),
     backupAt: nullableString({
       format: 'date-time',
-      description: 'When the backup was taken. What was sent after it is due again.',
+      description:
+        'When the backup was taken. What was sent after it is due again. The same as `heldAt` after `posthorn move`: the server sends what is due here.',
     }),
     due: Type.Array(
       Type.Object({
@@ -37,6 +41,7 @@ const hold = Type.Object(
       { description: 'The first 20 of what is due.' },
     ),
     otherTasks: count('Webhooks, replies and other work that is due.'),
+    auditEntries: count('Entries of the audit log that its streams are still to be sent, once for each stream.'),
     acceptedSince: count('Steps that are due, of events accepted since the restore: they were never sent.'),
     later: count('Steps that wait for a later time, such as delays and digests.'),
   },
@@ -52,7 +57,7 @@ export const sendingHoldRoutes = [
     operationId: 'retrieveSendingHold',
     summary: 'Retrieve what is held after a restore',
     description:
-      'After `posthorn restore`, nothing is sent in an environment that has work to do, until it is released: what was sent after the backup would be sent twice.',
+      'After `posthorn restore`, nothing leaves an environment until it is released, neither messages nor webhooks nor entries of its audit log: what was sent after the backup would be sent twice.',
     replies: { 200: hold },
     handle: async ({ db }, { principal }) => ok(await findSendingHold(db, principal.environment)),
   }),
