@@ -33,6 +33,8 @@ export interface GivenSubscription {
   /** Absent: the default one. */
   readonly identifier?: string
   readonly name?: string
+  /** By the identifiers of workflows. */
+  readonly preferences?: readonly Thing[]
 }
 
 interface SubscribedAnswer {
@@ -55,6 +57,16 @@ export async function writeSubscriptions(
     return !seen.has(subscriberId) && seen.add(subscriberId) && !known.has(subscriberId)
   })
   if (fresh.length === 0) return { changed: 0, left: repeated }
+  const { changed, left } = await subscribe(target, topicKey, path, fresh)
+  return { changed, left: [...repeated, ...left] }
+}
+
+async function subscribe(
+  target: Target,
+  topicKey: string,
+  path: string,
+  given: readonly GivenSubscription[],
+): Promise<Written> {
   const leftOf = ({ errors = [] }: SubscribedAnswer): Left[] =>
     errors.map(({ subscriberId, message }) => ({
       kind: 'subscription',
@@ -62,15 +74,41 @@ export async function writeSubscriptions(
       reason: message,
     }))
   try {
-    const answer = await target.send<SubscribedAnswer>('POST', path, { subscriptions: fresh })
-    return { changed: answer.data?.length ?? 0, left: [...repeated, ...leftOf(answer)] }
+    const answer = await target.send<SubscribedAnswer>('POST', path, { subscriptions: given })
+    return { changed: answer.data?.length ?? 0, left: leftOf(answer) }
   } catch (error) {
     if (!isRefusal(error)) throw error
     // All of them failed.
     const found = leftOf((error.body ?? {}) as SubscribedAnswer)
-    const whole = [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }]
-    return { changed: 0, left: [...repeated, ...(found.length > 0 ? found : whole)] }
+    if (found.length > 0) return { changed: 0, left: found }
+    const [first] = given
+    const isOne = given.length === 1 && first !== undefined
+    if (!isOne && given.some(({ preferences }) => preferences !== undefined)) {
+      return eachOf(given, (one) => subscribe(target, topicKey, path, [one]))
+    }
+    if (isOne && first.preferences !== undefined) {
+      const { preferences: _, ...plain } = first
+      const { changed, left } = await subscribe(target, topicKey, path, [plain])
+      const reason = `It was imported without its own preferences: ${reasonOf(error)}`
+      return { changed, left: [{ kind: 'subscription', id: `${topicKey} ${first.subscriberId}`, reason }, ...left] }
+    }
+    return { changed: 0, left: [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }] }
   }
+}
+
+/** One whose preferences cannot be stored must not keep the others out. */
+async function eachOf(
+  given: readonly GivenSubscription[],
+  write: (one: GivenSubscription) => Promise<Written>,
+): Promise<Written> {
+  let changed = 0
+  const left: Left[] = []
+  for (const one of given) {
+    const written = await write(one)
+    changed += written.changed
+    left.push(...written.left)
+  }
+  return { changed, left }
 }
 
 interface Members {
