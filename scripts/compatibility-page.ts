@@ -22,7 +22,7 @@ const differences = [
   '`environments.update`, `environments.delete`: with a key of the environment itself. Development and Production stay.',
   '`layouts`: HTML with Liquid; documents of the block editor are not read.',
   '`subscribers.notifications`: without `contextKeys`, the notifications of all contexts.',
-  '`topics.subscriptions`: preferences of a single subscription are refused (422). Fan-out reads one choice per subscriber and workflow; a choice per subscription would need a look at the subscription with every delivery. Use `subscribers.preferences`, or one workflow for each kind of news.',
+  '`topics.subscriptions`: one per subscriber and topic, for all contexts. A preference given with a tag is stored for the workflows that have the tag then.',
 ]
 
 export function compatibilityPage(): string {

@@ -130,5 +130,5 @@ async function write(
   const checked = before.map(({ as }) => as)
   const inboxes = jobs.some(({ as }) => as === inboxNumbers) ? sql`${countedInboxes} as inboxes` : undefined
   const row = await db.row<{ inboxes?: string | null }>(oneStatement(parts, expectRows(checked, expected, inboxes)))
-  hintAtListed(world, environment, row?.inboxes)
+  hintAtListed(db, world, environment, row?.inboxes)
 }

@@ -115,7 +115,11 @@ export function simulationLines(simulation: Simulation, { width }: Pick<Terminal
   ]
 }
 
-const dropWords = { excluded: 'the event excludes this subscriber', actor: 'this subscriber is the actor of the event' }
+const dropWords = {
+  excluded: 'the event excludes this subscriber',
+  actor: 'this subscriber is the actor of the event',
+  subscription: 'a preference of their subscription to the topic says so',
+}
 
 function recipientLines(
   { subscriberId, isNew, topics, timezone, steps }: SimulatedRecipient,

@@ -252,8 +252,12 @@ function transactionOnce<Result>(
       // `begin` travels with the first statement.
       const begun = client.query(beginning)
       begun.catch(() => {})
-      const result = await work({ inTransaction: true, ...runnerOf(ask) })
-      await commit(begun, () => answerOf(client, { text: 'commit' }, timeoutMs))
+      const after: (() => void)[] = []
+      const afterCommit: Tx['afterCommit'] = (one) => void after.push(one)
+      const result = await work({ inTransaction: true, afterCommit, ...runnerOf(ask) })
+      await commit(begun, () => answerOf(client, { text: 'commit' }, timeoutMs)).finally(() => {
+        for (const one of after) one()
+      })
       return result
     } catch (error) {
       // A connection that does not answer would let a rollback wait as well; closing it rolls back too.

@@ -180,6 +180,8 @@ export interface Sql {
 /** A transaction. The mark makes it impossible to pass a plain connection to a function that writes. */
 export interface Tx extends Sql {
   readonly inTransaction: true
+  /** For what others may do once they can see it; also where the answer to the commit is lost. It must not throw. */
+  afterCommit(work: () => void): void
 }
 
 /** How long a transaction's statements may take, and wait for locks. */

@@ -23,9 +23,8 @@ const replayedMax = 500
 /** Hints may be lost, and sessions end: all that are followed are looked at so often. */
 const sweepEveryMs = 5_000
 const inboxesPerLookMax = 200
-const inboxesPerSweepMax = 1_000
-/** A hint may come before the commit that it speaks of. */
-const looksAgainAfterMs = [50, 200, 1_000]
+/** A sweep is in no hurry: changes that were hinted at do not wait behind it. */
+const inboxesPerSweepMax = 250
 const lookAgainAfterFailureMs = 1_000
 /**
  * How long after it is first followed an inbox that was opened of late is searched for messages without a number: soon, and
@@ -58,10 +57,6 @@ interface Inbox {
   readonly followers: Set<Follower>
   /** Of the last look or sweep. */
   number: number
-  /** How many looks have found nothing since the last hint. */
-  looks: number
-  /** The next one of them. */
-  again: NodeJS.Timeout | undefined
   /** Since when it is followed here, by the process's own steady clock. */
   readonly sinceMs: number
   /** Of the searches for messages without a number, how many are behind it. */
@@ -70,7 +65,7 @@ interface Inbox {
 
 const newInbox = (environment: Environment, subscriberId: string, sinceMs: number): Inbox => ({
   ...{ environment, subscriberId, sinceMs, followers: new Set() },
-  ...{ number: 0, looks: 0, again: undefined, searches: 0 },
+  ...{ number: 0, searches: 0 },
 })
 
 const keyOf = (environmentId: string, subscriberId: string): string => `${environmentId}/${subscriberId}`
@@ -173,7 +168,6 @@ class InboxHub implements Hub {
     if (inbox?.followers.delete(follower) !== true) return
     this.#size -= 1
     if (inbox.followers.size > 0) return
-    clearTimeout(inbox.again)
     this.#inboxes.delete(key)
     if (!this.#isStopped) this.#presence?.left(environment, id)
   }
@@ -181,12 +175,7 @@ class InboxHub implements Hub {
   #hinted(environmentId: string, subscriberIds: readonly string[] | 'all'): void {
     if (this.#inboxes.size === 0) return
     const isMeant = subscriberIds === 'all' ? this.#inboxesOf(environmentId) : this.#among(environmentId, subscriberIds)
-    for (const inbox of isMeant) {
-      inbox.looks = 0
-      clearTimeout(inbox.again)
-      inbox.again = undefined
-      this.#look(inbox)
-    }
+    for (const inbox of isMeant) this.#look(inbox)
   }
 
   #inboxesOf(environmentId: string): Inbox[] {
@@ -247,23 +236,9 @@ class InboxHub implements Hub {
       const one = looked[index]
       if (one === undefined) continue
       this.#judge(inbox, one.number)
-      const hasMoved = one.number !== undefined && one.number.number > inbox.number
       inbox.number = one.number?.number ?? inbox.number
       if (one.hasMore) this.#dirty.add(inbox)
-      else this.#lookAgain(inbox, hasMoved)
     }
-  }
-
-  /** Also after one that found something: that may have been an earlier change than the hint spoke of. */
-  #lookAgain(inbox: Inbox, hasMoved: boolean): void {
-    if (hasMoved) inbox.looks = Math.max(inbox.looks, 1)
-    const afterMs = looksAgainAfterMs[inbox.looks]
-    if (inbox.again !== undefined || afterMs === undefined) return
-    inbox.looks += 1
-    inbox.again = setTimeout(() => {
-      inbox.again = undefined
-      if (inbox.followers.size > 0 && !this.#isStopped) this.#look(inbox)
-    }, afterMs)
   }
 
   #after(ms: number, work: () => void): void {
@@ -351,8 +326,7 @@ class InboxHub implements Hub {
     this.#isStopped = true
     clearInterval(this.#sweeper)
     for (const timer of this.#timers) clearTimeout(timer)
-    for (const { followers, again } of [...this.#inboxes.values()]) {
-      clearTimeout(again)
+    for (const { followers } of [...this.#inboxes.values()]) {
       for (const follower of [...followers]) follower.end('stopping')
     }
     await this.#working

@@ -1,5 +1,5 @@
 // Looks at what changed in some inboxes of an environment, and tells it to those who follow them.
-import type { Db } from '../db/sql.ts'
+import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { ChangedMessage, Place } from '../store/messages/changes.ts'
@@ -54,8 +54,9 @@ export async function look(
     const allowed = followers.filter((follower) => endingOf(follower, number, now) === undefined)
     return [stepOf(subscriberId, number, rowsOf.get(subscriberId) ?? [], allowed)]
   })
-  const counts = await countsFor(db, environment, steps)
-  const shown = await shownWith(db, environment, rows)
+  const [counts, shown] = await db.together((on) =>
+    Promise.all([countsFor(on, environment, steps), shownWith(on, environment, rows)]),
+  )
   for (const step of steps) deliverTo(step, shown, counts)
   return inboxes.map(({ subscriberId }) => ({
     subscriberId,
@@ -103,7 +104,7 @@ function stepOf(
 const contextsOf = (subscriberId: string, contextKeys: readonly string[]): string =>
   `${subscriberId}/${contextKeys.join(',')}`
 
-async function countsFor(db: Db, environment: Environment, steps: readonly Step[]): Promise<Map<string, OpenCounts>> {
+async function countsFor(db: Sql, environment: Environment, steps: readonly Step[]): Promise<Map<string, OpenCounts>> {
   const asked = new Map<string, { subscriberId: string; contextKeys: readonly string[] }>()
   for (const { subscriberId, behind } of steps.filter(({ isCut }) => !isCut)) {
     for (const { contextKeys } of behind.map((follower) => follower.reader)) {
@@ -115,7 +116,7 @@ async function countsFor(db: Db, environment: Environment, steps: readonly Step[
 }
 
 async function shownWith(
-  db: Db,
+  db: Sql,
   environment: Environment,
   rows: readonly ChangedMessage[],
 ): Promise<(subscriberId: string) => ShownWith | undefined> {

@@ -1,5 +1,5 @@
 // Numbers a change of inboxes before it is made, so that their streams find it, and gives those a hint.
-import type { Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { findInboxesOf } from '../store/messages/changes.ts'
 import type { CountedInboxes } from '../store/messages/inbox-changes.ts'
@@ -14,7 +14,7 @@ export async function changeInboxes(
   subscriberIds: readonly string[],
 ): Promise<CountedInboxes> {
   const counted = await countInboxChange(tx, environment, [...new Set(subscriberIds)])
-  hintAt(world, environment, [...counted.keys()])
+  hintAt(tx, world, environment, [...counted.keys()])
   return counted
 }
 
@@ -28,12 +28,20 @@ export async function changeInboxesOf(
   return changeInboxes(tx, world, environment, await findInboxesOf(tx, environment, messageIds))
 }
 
-/** Possibly before the commit: whoever follows an inbox looks more than once. */
-export function hintAt(world: World, environment: Environment, subscriberIds: readonly string[]): void {
-  if (subscriberIds.length > 0) world.inboxHint?.(environment.id, subscriberIds)
+/** After the commit, so that one look finds it: a statement by itself is committed when it has answered. */
+function hintAt(db: Sql | Tx, world: World, environment: Environment, subscriberIds: readonly string[]): void {
+  if (subscriberIds.length === 0) return
+  const hint = (): void => world.inboxHint?.(environment.id, subscriberIds)
+  if ('afterCommit' in db) db.afterCommit(hint)
+  else hint()
 }
 
 /** Those that a statement has answered with as one text. */
-export function hintAtListed(world: World, environment: Environment, listed: string | null | undefined): void {
-  if (listed) hintAt(world, environment, listed.split(','))
+export function hintAtListed(
+  db: Sql | Tx,
+  world: World,
+  environment: Environment,
+  listed: string | null | undefined,
+): void {
+  if (listed) hintAt(db, world, environment, listed.split(','))
 }

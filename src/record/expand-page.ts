@@ -5,12 +5,14 @@ import { fanOutLane, recipientAsGiven, recipientsPerPageMax } from '../domain/de
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
-import { countNotified, findExpandingEvent } from '../store/events/events.ts'
+import type { ExpandingEvent } from '../store/events/events.ts'
+import { countNotified, findEvents, findExpandingEvent } from '../store/events/events.ts'
 import type { Task } from '../store/jobs/tasks.ts'
 import { advanceTask, finishTasks } from '../store/jobs/tasks.ts'
 import { insertCounts } from '../store/operate/counts.ts'
 import { findAllSubscribers } from '../store/people/all-subscribers.ts'
 import { findTopicMembers } from '../store/people/topic-subscriptions.ts'
+import { wantedMembers } from '../store/people/wanted-members.ts'
 import type { World } from '../world/world.ts'
 import { countedNotifications } from './counts/count-accepted.ts'
 import type { Notified } from './notify.ts'
@@ -29,8 +31,15 @@ export const expansionStart: ExpansionState = { named: 0, after: null }
 export interface ExpansionParts {
   readonly task: Task
   readonly state: ExpansionState
-  /** The first active step of the event's version. */
-  firstStepOf(versionId: string): Promise<number | undefined>
+  /** Of the event's version. */
+  workflowOf(versionId: string): Promise<ExpandedWorkflow | undefined>
+}
+
+export interface ExpandedWorkflow {
+  readonly id: string
+  readonly isCritical: boolean
+  /** The first active one. */
+  readonly firstStep: number
 }
 
 /** Where to continue; undefined when the event is expanded, or no longer ours. */
@@ -106,7 +115,7 @@ async function writePage(
   tx: Tx,
   world: World,
   environment: Environment,
-  { task, state, firstStepOf }: ExpansionParts,
+  { task, state, workflowOf }: ExpansionParts,
 ): Promise<WrittenPage | undefined> {
   const event = await findExpandingEvent(tx, environment, task.id)
   // Dropped with its partition, or cancelled: there is no one left to notify.
@@ -114,10 +123,10 @@ async function writePage(
     await finishTasks(tx, environment, [task])
     return undefined
   }
-  const firstStep = await firstStepOf(event.version_id)
-  if (firstStep === undefined) throw new Error(`Version ${event.version_id} of an event is missing`)
+  const workflow = await workflowOf(event.version_id)
+  if (workflow === undefined) throw new Error(`Version ${event.version_id} of an event is missing`)
   const { traceparent } = event
-  const common = { eventId: event.id, versionId: event.version_id, firstStep, lane: event.lane }
+  const common = { eventId: event.id, versionId: event.version_id, firstStep: workflow.firstStep, lane: event.lane }
   // Null if a person was erased.
   const recipients = (event.recipients ?? []) as readonly (Recipient | null)[]
   if (state.named < recipients.length) {
@@ -136,15 +145,56 @@ async function writePage(
     return { notified, next, warnings: channelWarnings(warnings), traceparent }
   }
   const page = { after: state.after, limit: recipientsPerPageMax }
-  const members = event.is_broadcast
-    ? await findAllSubscribers(tx, environment, page)
-    : await findTopicMembers(tx, environment, { topicIds: event.topic_ids ?? [], ...page })
+  const { members, last } = event.is_broadcast
+    ? await allMembers(tx, environment, page)
+    : await topicMembers(tx, world, environment, event, workflow, page)
   const excluded = new Set(event.excluded ?? [])
   const notified = members
     // The actor does not need to be notified.
     .filter((member) => member.isThere && member.id !== event.actor_id && !excluded.has(member.subscriberId))
     .map((member) => ({ ...common, subscriberId: member.id, recipient: null, topicIds: member.topicIds }))
-  const last = members.at(-1)
-  const isLast = members.length < recipientsPerPageMax || last === undefined
-  return { notified, next: isLast ? undefined : { ...state, after: last.id }, warnings: [], traceparent }
+  return { notified, next: last === undefined ? undefined : { ...state, after: last }, warnings: [], traceparent }
+}
+
+interface PageOfMembers {
+  readonly members: readonly {
+    readonly id: string
+    readonly subscriberId: string
+    readonly isThere: boolean
+    readonly topicIds: readonly string[] | null
+  }[]
+  /** The internal id of the last one, if there are more. */
+  readonly last: string | undefined
+}
+
+interface PageAsked {
+  readonly after: string | null
+  readonly limit: number
+}
+
+const lastOf = (found: readonly { readonly id: string }[], { limit }: PageAsked): string | undefined =>
+  found.length < limit ? undefined : found.at(-1)?.id
+
+async function allMembers(tx: Tx, environment: Environment, page: PageAsked): Promise<PageOfMembers> {
+  const members = await findAllSubscribers(tx, environment, page)
+  return { members, last: lastOf(members, page) }
+}
+
+/** Without those who do not want the workflow through any of the topics. */
+async function topicMembers(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  event: ExpandingEvent,
+  workflow: ExpandedWorkflow,
+  page: PageAsked,
+): Promise<PageOfMembers> {
+  const asked = { topicIds: event.topic_ids ?? [], workflowId: workflow.id, ...page }
+  const found = await findTopicMembers(tx, environment, asked)
+  const members = await wantedMembers(tx, environment, found, {
+    isCritical: workflow.isCritical,
+    event: async () => (await findEvents(tx, environment, [event.id]))[0],
+    now: world.now(),
+  })
+  return { members, last: lastOf(found, page) }
 }

@@ -104,7 +104,7 @@ export async function writeSettlements(
           from (${idsOf([...made, ...preLeased]).ids}) as ours`,
     ),
   )
-  hintAtListed(world, environment, row?.inboxes)
+  hintAtListed(db, world, environment, row?.inboxes)
   if (news.length > 0) queue.poke()
   const stillLeased = new Set(row?.ids?.split(',') ?? [])
   const mine = lease === null ? [] : next.filter((job) => stillLeased.has(job.id))

@@ -7,6 +7,9 @@ import type { Environment } from '../domain/environment.ts'
 import type { Topic } from '../domain/people/topic.ts'
 import { findSubscriberIds } from '../store/people/subscribers.ts'
 import { countMembers, findMembersAmong, findTopicMembers } from '../store/people/topic-subscriptions.ts'
+import type { ConditionEvent, WantedFor } from '../store/people/wanted-members.ts'
+import { wantedMembers } from '../store/people/wanted-members.ts'
+import { mentionedContexts } from './known.ts'
 import type { People } from './people.ts'
 
 export interface Member {
@@ -19,7 +22,8 @@ export interface Member {
 
 export interface Dropped {
   readonly subscriberId: string
-  readonly reason: 'excluded' | 'actor'
+  /** `subscription`: by a preference of their subscription to the topic. */
+  readonly reason: 'excluded' | 'actor' | 'subscription'
 }
 
 export interface Audience {
@@ -39,16 +43,19 @@ const droppedMax = 100
 /** Whoever leaves out more than these pages hold is shown fewer people. */
 const pagesMax = 5
 
-export async function findAudience(
-  db: Sql,
-  environment: Environment,
-  {
-    request,
-    people,
-    topics,
-    limit,
-  }: { request: EventRequest; people: People; topics: readonly Topic[]; limit: number },
-): Promise<Audience> {
+export interface AudienceAsked {
+  readonly request: EventRequest
+  /** As it would be stored. */
+  readonly event: ConditionEvent
+  readonly workflow: { readonly id: string; readonly isCritical: boolean }
+  readonly people: People
+  readonly topics: readonly Topic[]
+  readonly limit: number
+  readonly at: Date
+}
+
+export async function findAudience(db: Sql, environment: Environment, asked: AudienceAsked): Promise<Audience> {
+  const { request, people, topics, limit } = asked
   const named = request.recipients.slice(0, limit).map(({ subscriberId }): Member => {
     return { id: people.ids.get(subscriberId) ?? '', subscriberId, topics: [] }
   })
@@ -56,14 +63,15 @@ export async function findAudience(
     return { shown: named, count: request.recipients.length, countCapped: false, dropped: [] }
   }
   const left = await findLeftOut(db, environment, request, people, topics)
-  const { members, isAll } = await firstMembers(db, environment, topics, { left, limit: limit - named.length })
-  const more = isAll ? { count: members.length, isCapped: false } : await countedMembers(db, environment, topics, left)
+  const found = await firstMembers(db, environment, asked, { left, limit: limit - named.length })
+  const { members, isAll } = found
+  const more = isAll ? { count: members.length, isCapped: false } : await countedMembers(db, environment, asked, left)
   const count = request.recipients.length + more.count
   return {
     shown: [...named, ...members],
     count: Math.min(count, countedMax),
     countCapped: count > countedMax || more.isCapped,
-    dropped: left.dropped,
+    dropped: [...left.dropped, ...found.unwanted].slice(0, droppedMax),
   }
 }
 
@@ -103,37 +111,53 @@ async function findLeftOut(
 async function firstMembers(
   db: Sql,
   environment: Environment,
-  topics: readonly Topic[],
+  { topics, workflow, request, event, people, at }: AudienceAsked,
   { left, limit }: { left: LeftOut; limit: number },
-): Promise<{ members: Member[]; isAll: boolean }> {
+): Promise<{ members: Member[]; isAll: boolean; unwanted: Dropped[] }> {
   const keys = new Map(topics.map(({ _id, key }) => [_id, key]))
   const members: Member[] = []
+  const unwanted: Dropped[] = []
+  const wanting: WantedFor = {
+    isCritical: workflow.isCritical,
+    event: async () => event,
+    now: at,
+    people: people.rows,
+    contexts: mentionedContexts(request),
+  }
   let after: string | null = null
   for (let page = 0; page < pagesMax; page += 1) {
     const found = await findTopicMembers(db, environment, {
       topicIds: topics.map(({ _id }) => _id),
+      workflowId: workflow.id,
       after,
       limit: recipientsPerPageMax,
     })
-    for (const { id, subscriberId, isThere, topicIds } of found) {
-      if (!isThere || left.ids.has(id)) continue
-      if (members.length >= limit) return { members, isAll: false }
-      members.push({ id, subscriberId, topics: (topicIds ?? []).flatMap((topicId) => keys.get(topicId) ?? []) })
+    const there = found.filter(({ id, isThere }) => isThere && !left.ids.has(id))
+    const wanted = new Map((await wantedMembers(db, environment, there, wanting)).map((one) => [one.id, one]))
+    for (const { id, subscriberId } of there) {
+      const member = wanted.get(id)
+      if (member === undefined) {
+        unwanted.push({ subscriberId, reason: 'subscription' })
+        continue
+      }
+      if (members.length >= limit) return { members, isAll: false, unwanted }
+      members.push({ id, subscriberId, topics: member.topicIds.flatMap((topicId) => keys.get(topicId) ?? []) })
     }
     after = found.at(-1)?.id ?? null
-    if (found.length < recipientsPerPageMax) return { members, isAll: true }
+    if (found.length < recipientsPerPageMax) return { members, isAll: true, unwanted }
   }
-  return { members, isAll: false }
+  return { members, isAll: false, unwanted }
 }
 
 async function countedMembers(
   db: Sql,
   environment: Environment,
-  topics: readonly Topic[],
+  { topics, workflow }: AudienceAsked,
   left: LeftOut,
 ): Promise<{ count: number; isCapped: boolean }> {
   const { count, met } = await countMembers(db, environment, {
     topicIds: topics.map(({ _id }) => _id),
+    workflowId: workflow.id,
     without: [...left.ids],
     perTopicMax: countedMax + 1,
     metMax,

@@ -155,17 +155,17 @@ function mentioned(tenant: Tenant, { tenant: mention }: EventRequest): Tenant {
 }
 
 /** One that exists is not changed by a mention. */
-function withMentions(stored: ReadonlyMap<string, ContextRow>, { context }: EventRequest): Map<string, ContextRow> {
+function withMentions(stored: ReadonlyMap<string, ContextRow>, request: EventRequest): Map<string, ContextRow> {
   const found = new Map(stored)
-  for (const mention of context) {
-    const key = contextKeyOf(mention)
-    if (found.has(key)) continue
-    found.set(key, {
-      key,
-      type: mention.type,
-      id: mention.id,
-      data: mention.data === undefined ? null : { ...mention.data },
-    })
-  }
+  for (const mention of mentionedContexts(request)) if (!found.has(mention.key)) found.set(mention.key, mention)
   return found
 }
+
+/** As they would be, if they are new. */
+export const mentionedContexts = ({ context }: EventRequest): ContextRow[] =>
+  context.map((mention) => ({
+    key: contextKeyOf(mention),
+    type: mention.type,
+    id: mention.id,
+    data: mention.data === undefined ? null : { ...mention.data },
+  }))

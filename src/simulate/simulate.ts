@@ -5,7 +5,7 @@ import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../acce
 import { createCheckedVersions, judgeEvents } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
 import type { Db, Sql } from '../db/sql.ts'
-import type { EventRequest, Recipient, TriggerResult } from '../domain/delivery/event.ts'
+import type { EventRequest, Recipient, TriggeredEvent, TriggerResult } from '../domain/delivery/event.ts'
 import { recipientsAtOnceMax } from '../domain/delivery/event.ts'
 import type { Credentials } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -191,7 +191,7 @@ async function follow({ clock }: Wired, environment: Environment, parts: Parts) 
   const { showsSecrets = true } = call
   const row = rowOf(event, { ids: people.ids, warnings: people.warnings }, topics, at)
   const triggered = triggeredEvent(row)
-  const audience = await findAudienceOf(deciding.db, environment, parts)
+  const audience = await findAudienceOf(deciding.db, environment, parts, triggered)
   const jobs = jobsOf(
     environment,
     event,
@@ -232,12 +232,18 @@ async function follow({ clock }: Wired, environment: Environment, parts: Parts) 
   }
 }
 
-function findAudienceOf(db: Db, environment: Environment, { call, begun, people, topics }: Parts): Promise<Audience> {
+function findAudienceOf(
+  db: Db,
+  environment: Environment,
+  { call, at, begun, people, topics }: Parts,
+  event: TriggeredEvent,
+): Promise<Audience> {
   const { request, version } = begun.event
   const active = version.definition.steps.filter((step) => step.active).length
   const atMost = Math.max(1, Math.floor(stepsFollowedMax / active))
   const limit = Math.min(call.limit ?? recipientsShownMax, recipientsShownMax, atMost)
-  const asked = { request, people, topics, limit }
+  const workflow = { id: version.workflowId, isCritical: version.definition.critical }
+  const asked = { request, event, workflow, people, topics, limit, at }
   // Whom an event names needs no statement, and so no connection.
   return topics.length === 0
     ? findAudience(db, environment, asked)

@@ -109,7 +109,7 @@ test('many are changed at once, or none', async () => {
   assert.equal((await bulk(Array.from({ length: 101 }, () => off))).status, 422)
   assert.equal((await bulk([off, { workflowId: 'nothing' }])).status, 404)
   assert.equal((await bulk([off, { workflowId: 'alarm', sms: false }])).status, 400)
-  assert.equal((await bulk([{ ...off, subscriptionIdentifier: 'tk_a:si_bulk' }])).status, 422)
+  assert.equal((await bulk([{ ...off, subscriptionIdentifier: 'tk_a:si_bulk' }])).status, 404)
   assert.equal((await page.call('PATCH', '/preferences/news', { body: { condition: {} } })).status, 422)
   const left = await page.data(200, 'GET', '/preferences')
   assert.deepEqual(left[2].channels, { email: true })

@@ -40,7 +40,10 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/outbox.* messageId$/, 'outbox'],
   [/^\/v1\/notification-groups\/\{id\} id$|notificationGroupId$/, 'group'],
   [/^\/v2\/contexts.* id$|contextKeys?$| search$/, 'context'],
-  [/(inbox\/topics.*|\{topicKey\}\/subscriptions\/\{identifier\}) identifier$/, 'subscription'],
+  [
+    /(inbox\/(topics|subscriptions).*|\{topicKey\}\/subscriptions\/\{identifier\}) identifier$|subscriptionIdentifier$/,
+    'subscription',
+  ],
   [/(after|before|next|pin)$/, 'cursor'],
   [/keyId$/, 'apiKey'],
   [/variableKey$|environment-variables key$/, 'variable'],

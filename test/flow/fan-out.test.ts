@@ -57,7 +57,7 @@ function page(task: Task, state: ExpansionState): Promise<ExpansionState | undef
   return expandPage(app.database.db, app.world, environment, testQueue(app.world), {
     task,
     state,
-    firstStepOf: async () => 0,
+    workflowOf: async () => ({ id: hello, isCritical: false, firstStep: 0 }),
   })
 }
 

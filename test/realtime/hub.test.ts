@@ -1,4 +1,4 @@
-// The hub by itself: what it does with hints that come early, and after its stop.
+// The hub by itself: when it is hinted at, and what it does after its stop.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -32,7 +32,7 @@ async function subscriberOf(subscriberId: string) {
   return { id: row.id, environment }
 }
 
-test('a hint that comes before its commit is looked after again, also when an earlier change was found', async () => {
+test('a hint follows its commit, so that one look finds the change; what is rolled back is not hinted at', async () => {
   const scene = new FlowScene(app)
   const workflow = await scene.workflow([inApp('Hello')])
   const page = await inboxOf(app, 'ada')
@@ -40,18 +40,29 @@ test('a hint that comes before its commit is looked after again, also when an ea
   const stream = await openStream(await addressOf(app), '/v1/inbox/stream', { authorization: `Bearer ${page.token}` })
   await stream.next('unseen_count_changed')
   const { id, environment } = await subscriberOf('ada')
-  const hint = app.world.inboxHint
-  app.world.inboxHint = undefined
   await scene.run(workflow, 'ada')
-  app.world.inboxHint = hint
-  await app.database.db.transaction(async (tx) => {
+  await stream.next('notification_received', (event) => event.id === '1')
+  const hinted: string[] = []
+  const hint = app.world.inboxHint
+  app.world.inboxHint = (environmentId, ids) => {
+    hinted.push(...ids)
+    hint?.(environmentId, ids)
+  }
+  const { db } = app.database
+  const undone = db.transaction(async (tx) => {
+    await changeInboxes(tx, app.world, environment, [id])
+    throw new Error('undone')
+  })
+  await assert.rejects(undone, /undone/)
+  await db.transaction(async (tx) => {
     const counted = await changeInboxes(tx, app.world, environment, [id])
     await tx.run(sql`update messages set change = ${counted.get(id)} where subscriber_id = ${id}`)
-    // Of the transaction before this one.
-    await stream.next('unseen_count_changed', (event) => event.id === '1')
+    assert.deepEqual(hinted, [], 'not before the commit')
   })
+  assert.deepEqual(hinted, [id])
   await stream.next('notification_updated', (event) => event.id === '2')
-  assert.ok(performance.now() - startedAt < 4_900, 'by looking again, and not by the sweep')
+  assert.ok(performance.now() - startedAt < 4_900, 'by the hint, and not by the sweep')
+  app.world.inboxHint = hint
   stream.close()
 })
 

@@ -249,6 +249,8 @@ class TransactionRun<Result> implements TransactionOwner {
     }
     return {
       inTransaction: true,
+      // No one follows an inbox in a simulation.
+      afterCommit: () => {},
       rows: (statement) => ask('rows', statement),
       row: (statement) => ask('row', statement),
       run: (statement) => ask('run', statement),

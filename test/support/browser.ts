@@ -70,11 +70,21 @@ export class Browser {
     await this.#load(() => this.#ask('Page.navigate', { url }))
   }
 
-  /** Back to the tab before, or forward again. */
-  switchTab(): void {
+  /** Back to the tab before, or forward again. In front: what is behind draws nothing, and its timers wait. */
+  async switchTab(): Promise<void> {
     const other = this.#tabs.pop() ?? this.#session
     this.#tabs.push(this.#session)
     this.#session = other
+    await this.#ask('Page.bringToFront')
+  }
+
+  /** Closes the tab that is not in front. */
+  async closeOtherTab(): Promise<void> {
+    const [own, other] = [this.#session, this.#tabs.pop()]
+    if (other === undefined) return
+    this.#session = other
+    await this.#ask('Page.close')
+    this.#session = own
   }
 
   /** Presses keys one after the other. */

@@ -46,7 +46,10 @@ export function createFaultyDb(db: Db, fateOf: (statement: Statement) => Fate): 
         isLost ||= fate === 'answer lost'
         return fate === 'answer lost' ? undefined : fate
       }
-      const committed = db.transaction((tx) => work({ ...over(tx, note), inTransaction: true } as Tx), limits)
+      const committed = db.transaction(
+        (tx) => work({ ...over(tx, note), inTransaction: true, afterCommit: tx.afterCommit } as Tx),
+        limits,
+      )
       return heard(committed.then((result) => (isLost ? Promise.reject(connectionLost()) : result)))
     },
   }

@@ -148,6 +148,7 @@ export function recordStatements(db: Db): RecordingDb {
     row: (statement) => db.row(keep(statement)),
     run: (statement) => db.run(keep(statement)),
     inTransaction: true,
+    afterCommit: () => {},
   }
 }
 

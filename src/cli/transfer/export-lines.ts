@@ -6,6 +6,7 @@ import { callWithoutSecrets } from '../../domain/workflows/shown-secrets.ts'
 import { openCredentials } from '../../providers/form.ts'
 import { providerOf } from '../../providers/registry.ts'
 import { exported } from '../workflows/remote-configuration.ts'
+import { subscriptionPreferencesIn } from './novu-things.ts'
 import type { Left } from './report.ts'
 import { choicesOf, workflowNames } from './sink-people.ts'
 import type { Target, Thing } from './target.ts'
@@ -253,11 +254,13 @@ async function* topicLines(target: Target, { left }: ExportOptions): AsyncGenera
             continue
           }
           const isDefault = one['identifier'] === defaultIdentifier(topicKey, subscriberId)
+          const preferences = subscriptionPreferencesIn(one)
           const value = {
             topicKey,
             subscriberId,
             ...(isDefault ? {} : { identifier: one['identifier'] }),
             ...only(one, ['name']),
+            ...(preferences.length === 0 ? {} : { preferences }),
           }
           yield { kind: 'subscription', value }
         }

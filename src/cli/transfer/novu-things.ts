@@ -186,10 +186,22 @@ export function subscriptionOf(topicKey: string, source: Thing): Carried<GivenSu
     identifier,
   )
   const name = textOf(source['name'])
-  const value = { subscriberId, ...(isGenerated ? {} : { identifier }), ...(name === '' ? {} : { name }) }
-  const reason = 'It was imported without its own preferences, which are not possible here.'
-  return { value, left: listOf(source['preferences']).length > 0 ? [{ ...named, reason }] : [] }
+  const preferences = subscriptionPreferencesIn(source)
+  const value = {
+    subscriberId,
+    ...(isGenerated ? {} : { identifier }),
+    ...(name === '' ? {} : { name }),
+    ...(preferences.length === 0 ? {} : { preferences }),
+  }
+  return { value, left: [] }
 }
+
+/** Those of a subscription to a topic, by the identifiers of workflows. */
+export const subscriptionPreferencesIn = (source: Thing): Thing[] =>
+  listOf(source['preferences']).flatMap(({ workflow, enabled, condition }) => {
+    const workflowId = textOf(thingOf(workflow)['identifier'])
+    return workflowId === '' ? [] : [given({ workflowId, enabled, condition: condition ?? undefined })]
+  })
 
 /** What the subscriber chose, not what workflows say. */
 export function choicesIn(source: Thing): Choices {

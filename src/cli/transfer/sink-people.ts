@@ -33,6 +33,8 @@ export interface GivenSubscription {
   /** Absent: the default one. */
   readonly identifier?: string
   readonly name?: string
+  /** By the identifiers of workflows. */
+  readonly preferences?: readonly Thing[]
 }
 
 interface SubscribedAnswer {
@@ -55,6 +57,16 @@ export async function writeSubscriptions(
     return !seen.has(subscriberId) && seen.add(subscriberId) && !known.has(subscriberId)
   })
   if (fresh.length === 0) return { changed: 0, left: repeated, refused: repeated.length }
+  const before = { changed: 0, left: repeated, refused: repeated.length }
+  return sumOf([before, await subscribe(target, topicKey, path, fresh)])
+}
+
+async function subscribe(
+  target: Target,
+  topicKey: string,
+  path: string,
+  given: readonly GivenSubscription[],
+): Promise<Written> {
   const leftOf = ({ errors = [] }: SubscribedAnswer): Left[] =>
     errors.map(({ subscriberId, message }) => ({
       kind: 'subscription',
@@ -62,17 +74,37 @@ export async function writeSubscriptions(
       reason: message,
     }))
   try {
-    const answer = await target.send<SubscribedAnswer>('POST', path, { subscriptions: fresh })
-    const left = [...repeated, ...leftOf(answer)]
+    const answer = await target.send<SubscribedAnswer>('POST', path, { subscriptions: given })
+    const left = leftOf(answer)
     return { changed: answer.data?.length ?? 0, left, refused: left.length }
   } catch (error) {
     if (!isRefusal(error)) throw error
     // All of them failed.
     const found = leftOf((error.body ?? {}) as SubscribedAnswer)
-    const whole = [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }]
-    const left = [...repeated, ...(found.length > 0 ? found : whole)]
-    return { changed: 0, left, refused: repeated.length + fresh.length }
+    if (found.length > 0) return { changed: 0, left: found, refused: given.length }
+    const [first] = given
+    const isOne = given.length === 1 && first !== undefined
+    if (!isOne && given.some(({ preferences }) => preferences !== undefined)) {
+      return eachOf(given, (one) => subscribe(target, topicKey, path, [one]))
+    }
+    if (isOne && first.preferences !== undefined) {
+      const { preferences: _, ...plain } = first
+      const reason = `It was imported without its own preferences: ${reasonOf(error)}`
+      const incomplete = { kind: 'subscription', id: `${topicKey} ${first.subscriberId}`, reason }
+      return sumOf([{ changed: 0, left: [incomplete] }, await subscribe(target, topicKey, path, [plain])])
+    }
+    return { changed: 0, left: [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }], refused: given.length }
   }
+}
+
+/** One whose preferences cannot be stored must not keep the others out. */
+async function eachOf(
+  given: readonly GivenSubscription[],
+  write: (one: GivenSubscription) => Promise<Written>,
+): Promise<Written> {
+  const written: Written[] = []
+  for (const one of given) written.push(await write(one))
+  return sumOf(written)
 }
 
 interface Members {

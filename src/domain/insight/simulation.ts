@@ -87,5 +87,5 @@ export interface Simulation extends Omit<TriggerResult, 'acknowledged'> {
   readonly recipientCount: number
   readonly recipientCountCapped: boolean
   readonly recipients: readonly SimulatedRecipient[]
-  readonly dropped: readonly { readonly subscriberId: string; readonly reason: 'excluded' | 'actor' }[]
+  readonly dropped: readonly { readonly subscriberId: string; readonly reason: 'excluded' | 'actor' | 'subscription' }[]
 }

@@ -22,6 +22,7 @@ export const absenceCodes = [
   'topicUnknown',
   'notInTopic',
   'joinedTopicLater',
+  'subscriptionPreference',
   'workflowInactive',
   'unclear',
 ] as const

@@ -1,4 +1,9 @@
 // A topic: a named audience, the subscriptions that make it up, and the rules for their keys and identifiers.
+import type {
+  GivenPreference,
+  SubscriptionChoices,
+  SubscriptionPreference,
+} from '../preferences/subscription-preferences.ts'
 
 /** As HTML forms judge an address, but with a dot in the domain: `me@localhost` is no address a topic could mean. */
 const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
@@ -43,6 +48,10 @@ export interface TopicSubscription {
   readonly name?: string
   readonly topic: Topic
   readonly subscriber: SubscriberSummary
+  /** As they are stored. */
+  readonly choices: SubscriptionChoices | null
+  /** As calls see them; absent where there are none. */
+  readonly preferences?: readonly SubscriptionPreference[]
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -62,6 +71,8 @@ export interface SubscriptionRequest {
   readonly subscriberId: string
   readonly identifier?: string
   readonly name?: string
+  /** Takes precedence over those of the call. */
+  readonly preferences?: readonly GivenPreference[]
 }
 
 /** What to unsubscribe: a subscriber, a subscription by its identifier, or a subscription that matches both. */

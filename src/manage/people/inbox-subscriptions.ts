@@ -1,21 +1,22 @@
-// A reader's own subscriptions to topics: subscribe, rename, unsubscribe. Those of others cannot be addressed.
-import type { Db, Sql } from '../../db/sql.ts'
+// A reader's own subscriptions to topics: subscribe, change, unsubscribe. Those of others cannot be addressed.
+import type { Db, Sql, Tx } from '../../db/sql.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import type { InboxSubscription } from '../../domain/messages/inbox-subscription.ts'
 import { answersTo, inboxSubscriptionOf, isOwnIdentifier } from '../../domain/messages/inbox-subscription.ts'
-import type { NewTopic, TopicSubscription } from '../../domain/people/topic.ts'
+import type { NewTopic, SubscriberSummary, Topic, TopicSubscription } from '../../domain/people/topic.ts'
 import { notFound } from '../../domain/problem.ts'
-import { findSubscriptionsOf, findSummaries, renameSubscription } from '../../store/people/topic-subscriptions.ts'
+import { findSubscriptionsOf, findSummaries, lockSubscriptions } from '../../store/people/topic-subscriptions.ts'
 import { findTopic } from '../../store/people/topics.ts'
 import type { World } from '../../world/world.ts'
-import { subscribeToTopic, unsubscribeFromTopic } from './topic-subscriptions.ts'
+import type { SubscriptionChange } from './topic-subscriptions.ts'
+import { changedSubscription, subscribeToTopic, unsubscribeFromTopic } from './topic-subscriptions.ts'
 
 /** The one there is, if the reader is subscribed already. */
 export async function subscribeReader(
   db: Db,
   world: World,
   reader: Reader,
-  call: { topic: NewTopic; identifier: string; name: string | undefined },
+  call: SubscriptionChange & { topic: NewTopic; identifier: string },
 ): Promise<InboxSubscription> {
   const { environment, subscriberId } = reader
   const isUnnamed = isOwnIdentifier(reader, call.topic.key, call.identifier)
@@ -27,6 +28,7 @@ export async function subscribeReader(
   const answer = await subscribeToTopic(db, world, environment, {
     topic: call.topic,
     requests: [request],
+    preferences: call.preferences,
     idempotency: undefined,
   })
   const [subscription] = answer.body.data
@@ -34,18 +36,16 @@ export async function subscribeReader(
   return inboxSubscriptionOf(reader, subscription)
 }
 
-export async function renameReaderSubscription(
+export async function changeReaderSubscription(
   db: Db,
+  world: World,
   reader: Reader,
-  call: { topicKey: string; identifier: string; name: string | undefined },
+  call: SubscriptionChange & { topicKey: string; identifier: string },
 ): Promise<InboxSubscription> {
   return db.transaction(async (tx) => {
-    const found = await ownSubscription(tx, reader, call)
-    if (found === undefined) throw unknown(call.identifier)
-    const { name } = call
-    if (name === undefined) return inboxSubscriptionOf(reader, found)
-    await renameSubscription(tx, reader.environment, found, name)
-    return inboxSubscriptionOf(reader, { ...found, name })
+    const found = await lockOwnSubscription(tx, reader, call)
+    if (found === undefined) throw unknownOwnSubscription(call.identifier)
+    return inboxSubscriptionOf(reader, await changedSubscription(tx, world, reader.environment, found, call))
   })
 }
 
@@ -56,27 +56,36 @@ export async function unsubscribeReader(
   call: { topicKey: string; identifier: string },
 ): Promise<void> {
   const found = await ownSubscription(db, reader, call)
-  if (found === undefined) throw unknown(call.identifier)
+  if (found === undefined) throw unknownOwnSubscription(call.identifier)
   const targets = [{ subscriberId: reader.subscriberId }]
   const { topicKey } = call
   await unsubscribeFromTopic(db, world, reader.environment, { topicKey, targets, idempotency: undefined })
 }
 
-async function ownSubscription(
+interface OwnSubscription {
+  readonly topicKey: string
+  readonly identifier: string
+}
+
+const ownSubscription = (db: Sql, reader: Reader, asked: OwnSubscription): Promise<TopicSubscription | undefined> =>
+  meantBy(db, reader, asked, (topic, subscribers) => findSubscriptionsOf(db, reader.environment, topic, subscribers))
+
+const lockOwnSubscription = (tx: Tx, reader: Reader, asked: OwnSubscription): Promise<TopicSubscription | undefined> =>
+  meantBy(tx, reader, asked, (topic, subscribers) =>
+    lockSubscriptions(tx, reader.environment, topic, { subscribers, identifiers: [] }),
+  )
+
+async function meantBy(
   db: Sql,
   reader: Reader,
-  { topicKey, identifier }: { topicKey: string; identifier: string },
+  { topicKey, identifier }: OwnSubscription,
+  find: (topic: Topic, subscribers: readonly SubscriberSummary[]) => Promise<TopicSubscription[]>,
 ): Promise<TopicSubscription | undefined> {
-  const { environment, subscriberId } = reader
-  const topic = await findTopic(db, environment, topicKey)
+  const topic = await findTopic(db, reader.environment, topicKey)
   if (topic === undefined) return undefined
-  const [found] = await findSubscriptionsOf(
-    db,
-    environment,
-    topic,
-    await findSummaries(db, environment, [subscriberId]),
-  )
+  const [found] = await find(topic, await findSummaries(db, reader.environment, [reader.subscriberId]))
   return found !== undefined && answersTo(reader, found, identifier) ? found : undefined
 }
 
-const unknown = (identifier: string) => notFound(`Subscription with identifier: ${identifier} is not found`)
+export const unknownOwnSubscription = (identifier: string) =>
+  notFound(`Subscription with identifier: ${identifier} is not found`)

@@ -23,7 +23,9 @@ import {
   subscriptionsResult,
   topicKeyWords,
 } from '../../domain/people/topic.ts'
+import type { GivenPreference, SubscriptionChoices } from '../../domain/preferences/subscription-preferences.ts'
 import { invalidField, notFound, Problem } from '../../domain/problem.ts'
+import { shownSubscriptions } from '../../store/people/shown-subscriptions.ts'
 import {
   deleteSubscriptions,
   findSubscriptionsOf,
@@ -31,10 +33,11 @@ import {
   holdSummaries,
   insertSubscriptions,
   lockSubscriptions,
-  renameSubscription,
+  updateSubscription,
 } from '../../store/people/topic-subscriptions.ts'
 import { findTopic } from '../../store/people/topics.ts'
 import type { World } from '../../world/world.ts'
+import { resolveChoices } from './subscription-choices.ts'
 import { ensureTopic, unknownTopic } from './topics.ts'
 
 interface Call {
@@ -48,7 +51,12 @@ export async function subscribeToTopic(
   db: Db,
   world: World,
   environment: Environment,
-  call: Call & { topic: NewTopic; requests: readonly SubscriptionRequest[] },
+  call: Call & {
+    topic: NewTopic
+    requests: readonly SubscriptionRequest[]
+    /** Of those that are made, unless a request has its own. */
+    preferences?: readonly GivenPreference[] | undefined
+  },
 ): Promise<Answer<SubscriptionsResult>> {
   if (!isTopicKey(call.topic.key)) throw unfitKey(call.topic.key)
   refuseCount(call.requests.length, 'subscribe')
@@ -65,9 +73,12 @@ export async function subscribeToTopic(
     const fit = requests.filter((request) => !refused.has(request.subscriberId))
     // Before the topic is created: a request that subscribes no one changes nothing.
     if (fit.length === 0) throw allFailed(subscriptionsResult([], errors))
+    const lists = fit.map(({ preferences }) => preferences ?? call.preferences ?? [])
+    const choices = await resolveChoices(tx, environment, lists, world.now())
     const { topic } = await ensureTopic(tx, world, environment, call.topic)
-    const subscribed = await insertMissing(tx, world, environment, { topic, requests: fit, known })
-    const data = fit.flatMap((request) => subscribed.get(request.subscriberId) ?? [])
+    const subscribed = await insertMissing(tx, world, environment, { topic, requests: fit, choices, known })
+    const made = fit.flatMap((request) => subscribed.get(request.subscriberId) ?? [])
+    const data = await shownSubscriptions(tx, environment, made)
     const lost = fit.filter((request) => !subscribed.has(request.subscriberId)).map(lostRequest)
     const result = subscriptionsResult(data, [...errors, ...lost])
     if (data.length === 0) throw allFailed(result)
@@ -113,19 +124,40 @@ async function lockByIdentifier(
   return subscription
 }
 
+/** Preferences are replaced as a whole. */
+export interface SubscriptionChange {
+  readonly name?: string | undefined
+  readonly preferences?: readonly GivenPreference[] | undefined
+}
+
 export async function changeSubscription(
   db: Db,
   world: World,
   environment: Environment,
-  call: { topicKey: string; identifier: string; name: string | undefined; idempotency: Idempotency | undefined },
+  call: Call & SubscriptionChange & { topicKey: string; identifier: string },
 ): Promise<Answer<TopicSubscription>> {
-  const { name } = call
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscription = await lockByIdentifier(tx, environment, call)
-    if (name === undefined) return ok(subscription)
-    await renameSubscription(tx, environment, subscription, name)
-    return ok({ ...subscription, name })
+    return ok(await changedSubscription(tx, world, environment, subscription, call))
   })
+}
+
+/** Of one that is locked. */
+export async function changedSubscription(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  subscription: TopicSubscription,
+  { name, preferences }: SubscriptionChange,
+): Promise<TopicSubscription> {
+  const [choices] =
+    preferences === undefined
+      ? [subscription.choices]
+      : await resolveChoices(tx, environment, [preferences], world.now())
+  const changed = { ...subscription, ...(name === undefined ? {} : { name }), choices: choices ?? null }
+  if (name !== undefined || preferences !== undefined) await updateSubscription(tx, environment, changed)
+  const [shown = changed] = await shownSubscriptions(tx, environment, [changed])
+  return shown
 }
 
 export const unknownSubscription = (topicKey: string, identifier: string): Problem =>
@@ -136,17 +168,23 @@ async function insertMissing(
   tx: Tx,
   world: World,
   environment: Environment,
-  call: { topic: Topic; requests: readonly SubscriptionRequest[]; known: ReadonlyMap<string, SubscriberSummary> },
+  call: {
+    topic: Topic
+    requests: readonly SubscriptionRequest[]
+    /** In the order of the requests. */
+    choices: readonly (SubscriptionChoices | null)[]
+    known: ReadonlyMap<string, SubscriberSummary>
+  },
 ): Promise<Map<string, TopicSubscription>> {
   const { topic, known } = call
   const now = world.now()
-  const wanted = call.requests.flatMap((request) => {
+  const wanted = call.requests.flatMap((request, place) => {
     const subscriber = known.get(request.subscriberId)
     if (subscriber === undefined) return []
     const isDefault = request.identifier === defaultIdentifier(topic.key, request.subscriberId)
     const identifier = isDefault ? null : (request.identifier ?? null)
-    const name = request.name ?? null
-    return [{ subscriber, row: { id: world.newId(now), subscriberInternalId: subscriber._id, identifier, name } }]
+    const given = { identifier, name: request.name ?? null, choices: call.choices[place] ?? null }
+    return [{ subscriber, row: { id: world.newId(now), subscriberInternalId: subscriber._id, ...given } }]
   })
   const subscribed = new Map<string, TopicSubscription>()
   let missing = wanted

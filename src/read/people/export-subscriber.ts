@@ -125,7 +125,7 @@ async function topicPage(
   after: string | null,
 ): Promise<Page> {
   const rows = await db.rows<{ id: string; created_at: Date } & Record<string, unknown>>(sql`
-    select s.id, s.subscriber_id, s.identifier, s.name, s.created_at, t.key as topic_key, t.name as topic_name
+    select s.id, s.subscriber_id, s.identifier, s.name, s.preferences, s.created_at, t.key as topic_key, t.name as topic_name
     from topic_subscriptions s
     join topics t on t.environment_id = s.environment_id and t.id = s.topic_id
     where s.environment_id = ${environment.id} and s.subscriber_id = any(${ids}::uuid[]) and s.id > ${after ?? nilId}::uuid
@@ -138,6 +138,7 @@ async function topicPage(
     topicName: row['topic_name'],
     identifier: row['identifier'],
     name: row['name'],
+    preferences: row['preferences'],
     createdAt: row.created_at.toISOString(),
   }))
   return { lines, next: rows.length < linesPerPage ? undefined : rows.at(-1)?.id }

@@ -3,6 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import type { InboxSubscription } from '../../domain/messages/inbox-subscription.ts'
 import { answersTo, inboxSubscriptionOf } from '../../domain/messages/inbox-subscription.ts'
+import { shownSubscriptions } from '../../store/people/shown-subscriptions.ts'
 import { findSubscriptionsOf, findSummaries } from '../../store/people/topic-subscriptions.ts'
 import { findTopic } from '../../store/people/topics.ts'
 
@@ -16,7 +17,6 @@ export async function inboxSubscriptions(
   const topic = await findTopic(db, environment, topicKey)
   if (topic === undefined) return []
   const found = await findSubscriptionsOf(db, environment, topic, await findSummaries(db, environment, [subscriberId]))
-  return found
-    .filter((subscription) => identifier === undefined || answersTo(reader, subscription, identifier))
-    .map((subscription) => inboxSubscriptionOf(reader, subscription))
+  const meant = found.filter((one) => identifier === undefined || answersTo(reader, one, identifier))
+  return (await shownSubscriptions(db, environment, meant)).map((one) => inboxSubscriptionOf(reader, one))
 }

@@ -5,6 +5,7 @@ import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { SubscriberSummary, Topic, TopicSubscription } from '../../domain/people/topic.ts'
 import { subscriberOfIdentifier } from '../../domain/people/topic.ts'
+import { shownSubscriptions } from '../../store/people/shown-subscriptions.ts'
 import type { SubscriptionRow, SummaryRow } from '../../store/people/topic-subscriptions.ts'
 import {
   subscriptionColumns,
@@ -12,19 +13,12 @@ import {
   summaryColumns,
   summaryOf,
 } from '../../store/people/topic-subscriptions.ts'
-import { topicOf } from '../../store/people/topics.ts'
+import type { TopicColumns } from '../../store/people/topics.ts'
+import { topicColumnsOf, topicOfColumns } from '../../store/people/topics.ts'
 import type { CursorPage, CursorQuery, List } from '../page/keyset-page.ts'
 import { keysetPage } from '../page/keyset-page.ts'
 
 export const subscriptionOrders = ['_id', 'createdAt', 'updatedAt'] as const
-
-interface SubscriptionsTopicRow {
-  readonly topic_id: string
-  readonly topic_key: string
-  readonly topic_name: string | null
-  readonly topic_created_at: Date
-  readonly topic_updated_at: Date
-}
 
 /** A subscription's id contains its creation time and never changes, so all three orders are the same. */
 const ordered: Pick<List<SubscriptionRow>, 'id' | 'orders' | 'cursorOf'> = {
@@ -54,7 +48,8 @@ export async function topicSubscriptionsPage(
     ],
   }
   const page = await keysetPage(db, list, query)
-  return { ...page, data: page.data.map((row) => subscriptionOf(topic, summaryOf(row), row)) }
+  const found = page.data.map((row) => subscriptionOf(topic, summaryOf(row), row))
+  return { ...page, data: await shownSubscriptions(db, environment, found) }
 }
 
 /** By its own identifier or the default one. */
@@ -73,7 +68,8 @@ export async function findSubscription(
     select ${subscriptionColumns}, ${summaryColumns}
     from topic_subscriptions as s join subscribers as u on u.environment_id = s.environment_id and u.id = s.subscriber_id
     where s.environment_id = ${environment.id} and s.topic_id = ${topic._id} and ${isMeant}`)
-  return row && subscriptionOf(topic, summaryOf(row), row)
+  const found = row && subscriptionOf(topic, summaryOf(row), row)
+  return found && (await shownSubscriptions(db, environment, [found]))[0]
 }
 
 export async function subscriberSubscriptionsPage(
@@ -82,10 +78,9 @@ export async function subscriberSubscriptionsPage(
   subscriber: SubscriberSummary,
   query: CursorQuery & { key?: string },
 ): Promise<CursorPage<TopicSubscription>> {
-  const list: List<SubscriptionRow & SubscriptionsTopicRow> = {
+  const list: List<SubscriptionRow & TopicColumns> = {
     ...ordered,
-    columns: sql`${subscriptionColumns}, t.id as topic_id, t.key as topic_key, t.name as topic_name,
-      t.created_at as topic_created_at, t.updated_at as topic_updated_at`,
+    columns: sql`${subscriptionColumns}, ${topicColumnsOf}`,
     // The join leaves out subscriptions of deleted topics that are not swept yet, in the count too.
     from: sql`from topic_subscriptions as s join topics as t on t.environment_id = s.environment_id and t.id = s.topic_id`,
     where: [
@@ -95,14 +90,6 @@ export async function subscriberSubscriptionsPage(
     ],
   }
   const page = await keysetPage(db, list, query)
-  return { ...page, data: page.data.map((row) => subscriptionOf(topicOfJoined(row), subscriber, row)) }
+  const found = page.data.map((row) => subscriptionOf(topicOfColumns(row), subscriber, row))
+  return { ...page, data: await shownSubscriptions(db, environment, found) }
 }
-
-const topicOfJoined = (row: SubscriptionsTopicRow): Topic =>
-  topicOf({
-    id: row.topic_id,
-    key: row.topic_key,
-    name: row.topic_name,
-    created_at: row.topic_created_at,
-    updated_at: row.topic_updated_at,
-  })

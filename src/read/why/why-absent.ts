@@ -3,6 +3,8 @@ import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { AbsenceCode, WhyAbsent, WhyReason, WhyWorkflow } from '../../domain/insight/why.ts'
+import type { EventWords, JoinedRow, UnwantedThrough } from './why-unwanted.ts'
+import { unwantedReasons, unwantedThrough } from './why-unwanted.ts'
 
 export interface Absence {
   readonly subscriberId: string
@@ -17,7 +19,7 @@ export interface Absence {
 
 type Reason = WhyReason<AbsenceCode>
 
-/** Two statements at the most. */
+/** Two statements nearly always; a few more where a subscription to a topic has a condition. */
 export async function findAbsence(db: Sql, environment: Environment, absence: Absence): Promise<WhyAbsent> {
   const { subscriberId, workflow, at } = absence
   const reasons = await reasonsOf(db, environment, absence)
@@ -46,11 +48,17 @@ async function reasonsOf(db: Sql, environment: Environment, absence: Absence): P
     const sentence = `No event of ${workflow.identifier} was accepted${when}; rejected events leave no trace.`
     return [{ code: 'noEvent', sentence, data: {} }, ...off]
   }
-  const joined = await findJoined(db, environment, event, subscriber.id)
-  return [...reasonsOfEvent(event, absence, subscriber, joined), ...off]
+  const joined = await findJoined(db, environment, event, { id: subscriber.id, workflowId: workflow._id })
+  const unwanted = await unwantedThrough(db, environment, {
+    event,
+    workflowId: workflow._id,
+    id: subscriber.id,
+    joined,
+  })
+  return [...reasonsOfEvent(event, absence, subscriber, { joined, unwanted }), ...off]
 }
 
-interface EventRow {
+export interface EventRow {
   readonly id: string
   readonly transaction_id: string
   readonly created_at: Date
@@ -102,17 +110,19 @@ async function findLastEvent(
       where found.environment_id = ${environment.id} and found.id = last.id limit 1) as e`)
 }
 
-interface JoinedRow {
-  readonly topic_id: string
-  readonly created_at: Date
-}
-
-/** When the subscriber joined the topics that the event was sent to. */
-async function findJoined(db: Sql, environment: Environment, event: EventRow, id: string): Promise<JoinedRow[]> {
+/** When the subscriber joined the topics that the event was sent to, and what is wanted of the workflow through them. */
+async function findJoined(
+  db: Sql,
+  environment: Environment,
+  event: EventRow,
+  { id, workflowId }: { id: string; workflowId: string },
+): Promise<JoinedRow[]> {
   if (event.topic_ids === null || event.topic_ids.length === 0) return []
   return db.rows<JoinedRow>(sql`
-    select t.topic_id, t.created_at from unnest(${event.topic_ids}::uuid[]) as asked (id)
-    cross join lateral (select found.topic_id, found.created_at from topic_subscriptions found
+    select t.topic_id, t.created_at, t.choice from unnest(${event.topic_ids}::uuid[]) as asked (id)
+    cross join lateral (
+      select found.topic_id, found.created_at, found.preferences -> ${workflowId}::text as choice
+      from topic_subscriptions found
       where found.environment_id = ${environment.id} and found.topic_id = asked.id and found.subscriber_id = ${id}
       limit 1) as t`)
 }
@@ -122,7 +132,7 @@ function reasonsOfEvent(
   event: EventRow,
   { subscriberId }: Absence,
   subscriber: { readonly id: string; readonly createdAt: Date },
-  joined: readonly JoinedRow[],
+  { joined, unwanted }: { joined: readonly JoinedRow[]; unwanted: readonly UnwantedThrough[] },
 ): Reason[] {
   const at = event.created_at.toISOString()
   const last = `The last event (transaction ${event.transaction_id}, ${at})`
@@ -159,20 +169,17 @@ function reasonsOfEvent(
       }),
     )
   }
-  if (topics.length > 0) reasons.push(...topicReasons(event, joined, { last, subscriberId, reason }))
-  else if (!event.is_broadcast) reasons.push(directReason(event, { last, subscriberId, reason }))
+  if (topics.length > 0) {
+    const words = { last, subscriberId, reason }
+    reasons.push(...topicReasons(event, joined, words), ...unwantedReasons(event, joined, unwanted, words))
+  }
+  if (topics.length === 0 && !event.is_broadcast) reasons.push(directReason(event, { last, subscriberId, reason }))
   if (reasons.length === 0) {
     reasons.push(
       reason('unclear', `${last} should have reached ${subscriberId}; the reason why it did not is not recorded.`),
     )
   }
   return reasons
-}
-
-interface EventWords {
-  readonly last: string
-  readonly subscriberId: string
-  reason(code: AbsenceCode, sentence: string, data?: object): Reason
 }
 
 function topicReasons(

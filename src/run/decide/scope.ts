@@ -4,7 +4,7 @@ import { scopeWithVariables } from '../../domain/workflows/environment-variable.
 import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import { translations } from '../../domain/workflows/translation.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
-import type { ContextRow } from '../../store/people/contexts.ts'
+import { contextsOf, personOf } from '../../store/people/person.ts'
 import type { RecipientRow } from '../../store/people/subscribers.ts'
 import type { Facts } from './load-facts.ts'
 import { stepsScope } from './previous-steps.ts'
@@ -40,7 +40,7 @@ export function scopeOf({
     subscriber: personOf(subscriber),
     actor: actor && personOf(actor),
     tenant: tenant && { identifier: tenant.identifier, name: tenant.name, data: tenant.data ?? {} },
-    context: contexts.length === 0 ? nothing : Object.fromEntries(contexts.map(contextOf)),
+    context: contextsOf(contexts),
     step: {
       digest: digest !== undefined,
       events: digest?.payloads ?? [event.payload],
@@ -68,25 +68,3 @@ export function scopeOf({
 }
 
 const nothing = {}
-
-function contextOf({ type, id, data }: ContextRow): [string, { id: string; data: Record<string, unknown> }] {
-  return [type, { id, data: data ?? {} }]
-}
-
-/** A subscriber in the words of the interface. */
-function personOf(row: RecipientRow): Readonly<Record<string, unknown>> {
-  return {
-    _id: row.id,
-    subscriberId: row.subscriber_id,
-    firstName: row.first_name,
-    lastName: row.last_name,
-    email: row.email,
-    phone: row.phone,
-    avatar: row.avatar,
-    locale: row.locale,
-    timezone: row.timezone,
-    data: row.data ?? {},
-    isOnline: row.is_online,
-    lastOnlineAt: row.last_online_at?.toISOString() ?? null,
-  }
-}

@@ -11,7 +11,7 @@ import type { Handling } from '../../queue/worker.ts'
 import type { CancelState } from '../../record/cancel/cancel-page.ts'
 import { cancelNextPage } from '../../record/cancel/cancel-page.ts'
 import { endDueSnoozes } from '../../record/end-snooze.ts'
-import type { ExpansionState } from '../../record/expand-page.ts'
+import type { ExpandedWorkflow, ExpansionState } from '../../record/expand-page.ts'
 import { expandPage, expansionStart } from '../../record/expand-page.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { buryTask, clearTask, postponeFaultyTask, taskQueue } from '../../store/jobs/tasks.ts'
@@ -148,13 +148,15 @@ async function inParallel(works: Work[], atOnce: number): Promise<void> {
 
 async function expand(parts: ExpansionParts, environment: Environment, task: Task): Promise<void> {
   const { db, world, queue, versions } = parts
-  const firstStepOf = async (versionId: string): Promise<number | undefined> => {
+  const workflowOf = async (versionId: string): Promise<ExpandedWorkflow | undefined> => {
     const version = (await versions.of(db, environment, [versionId])).get(versionId)
-    return version && activeStepFrom(version.definition.steps, 0)
+    const firstStep = version && activeStepFrom(version.definition.steps, 0)
+    if (version === undefined || firstStep === undefined) return undefined
+    return { id: version.workflowId, isCritical: version.definition.critical, firstStep }
   }
   const start: ExpansionState = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
   await inPages(parts, environment, task, start, (state) =>
-    expandPage(db, world, environment, queue, { task, state, firstStepOf }),
+    expandPage(db, world, environment, queue, { task, state, workflowOf }),
   )
 }
 

@@ -2,17 +2,21 @@
 // swept.
 
 import type { Sql, Tx } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import type { SubscriberSummary, Topic, TopicMembership, TopicSubscription } from '../../domain/people/topic.ts'
 import { defaultIdentifier } from '../../domain/people/topic.ts'
+import type { SubscriptionChoice, SubscriptionChoices } from '../../domain/preferences/subscription-preferences.ts'
+import type { TopicColumns } from './topics.ts'
+import { topicColumnsOf, topicOfColumns } from './topics.ts'
 
 export interface SubscriptionRow {
   readonly id: string
   readonly identifier: string | null
   readonly subscription_name: string | null
   readonly subscribed_at: Date
+  readonly choices: SubscriptionChoices | null
 }
 
 export interface SummaryRow {
@@ -25,7 +29,8 @@ export interface SummaryRow {
 }
 
 /** Of `topic_subscriptions as s`. */
-export const subscriptionColumns = sql`s.id, s.identifier, s.name as subscription_name, s.created_at as subscribed_at`
+export const subscriptionColumns = sql`s.id, s.identifier, s.name as subscription_name, s.created_at as subscribed_at,
+  s.preferences as choices`
 /** Of `subscribers as u`. */
 export const summaryColumns = sql`
   u.id as subscriber_internal_id, u.subscriber_id, u.avatar, u.first_name, u.last_name, u.email`
@@ -35,6 +40,7 @@ export interface NewSubscription {
   readonly subscriberInternalId: string
   readonly identifier: string | null
   readonly name: string | null
+  readonly choices: SubscriptionChoices | null
 }
 
 /** Leaves out those whom the topic already has, and those whose identifier another subscription of the topic has. */
@@ -46,13 +52,14 @@ export async function insertSubscriptions(
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
-    insert into topic_subscriptions (environment_id, topic_id, subscriber_id, id, identifier, name, created_at)
-    select ${environment.id}, ${topic._id}, subscriber_id, id, identifier, name, ${now}
+    insert into topic_subscriptions (environment_id, topic_id, subscriber_id, id, identifier, name, preferences, created_at)
+    select ${environment.id}, ${topic._id}, subscriber_id, id, identifier, name, preferences, ${now}
     from unnest(${subscriptions.map((subscription) => subscription.subscriberInternalId)}::uuid[],
                 ${subscriptions.map((subscription) => subscription.id)}::uuid[],
                 ${subscriptions.map((subscription) => subscription.identifier)}::text[],
-                ${subscriptions.map((subscription) => subscription.name)}::text[])
-      as new (subscriber_id, id, identifier, name)
+                ${subscriptions.map((subscription) => subscription.name)}::text[],
+                ${subscriptions.map(({ choices }) => json(choices))}::jsonb[])
+      as new (subscriber_id, id, identifier, name, preferences)
     order by subscriber_id
     on conflict do nothing`)
 }
@@ -95,15 +102,54 @@ export async function lockSubscriptions(
   return rows.map((row) => subscriptionOf(topic, summaryOf(row), row))
 }
 
-export async function renameSubscription(
+/** To what it says now. */
+export async function updateSubscription(
   tx: Tx,
   environment: Environment,
-  { topic, subscriber }: TopicSubscription,
-  name: string,
+  { topic, subscriber, name, choices }: TopicSubscription,
 ): Promise<void> {
   await tx.run(sql`
-    update topic_subscriptions set name = ${name}
+    update topic_subscriptions set name = ${name ?? null}, preferences = ${json(choices)}::jsonb
     where environment_id = ${environment.id} and topic_id = ${topic._id} and subscriber_id = ${subscriber._id}`)
+}
+
+/** Those of one subscriber, of several topics. */
+export async function updateChoices(
+  tx: Tx,
+  environment: Environment,
+  subscriberInternalId: string,
+  changed: readonly { readonly topicId: string; readonly choices: SubscriptionChoices | null }[],
+): Promise<void> {
+  await tx.run(sql`
+    update topic_subscriptions t set preferences = new.preferences
+    from unnest(${changed.map(({ topicId }) => topicId)}::uuid[],
+                ${changed.map(({ choices }) => json(choices))}::jsonb[]) as new (topic_id, preferences)
+    where t.environment_id = ${environment.id} and t.topic_id = new.topic_id and t.subscriber_id = ${subscriberInternalId}`)
+}
+
+/** By their internal ids, their identifiers, or the topics whose default one is meant; locked, in one order. */
+export async function lockSubscriptionsNamed(
+  tx: Tx,
+  environment: Environment,
+  { subscriberInternalId, ids, identifiers, topicKeys }: NamedSubscriptions,
+): Promise<TopicSubscription[]> {
+  const rows = await tx.rows<SubscriptionRow & SummaryRow & TopicColumns>(sql`
+    select ${subscriptionColumns}, ${summaryColumns}, ${topicColumnsOf}
+    from topic_subscriptions as s
+      join topics as t on t.environment_id = s.environment_id and t.id = s.topic_id
+      join subscribers as u on u.environment_id = s.environment_id and u.id = s.subscriber_id
+    where s.environment_id = ${environment.id} and s.subscriber_id = ${subscriberInternalId}
+      and (s.id = any(${ids}::uuid[]) or s.identifier = any(${identifiers}::text[])
+        or (s.identifier is null and t.key = any(${topicKeys}::text[])))
+    order by s.topic_id for update of s`)
+  return rows.map((row) => subscriptionOf(topicOfColumns(row), summaryOf(row), row))
+}
+
+export interface NamedSubscriptions {
+  readonly subscriberInternalId: string
+  readonly ids: readonly string[]
+  readonly identifiers: readonly string[]
+  readonly topicKeys: readonly string[]
 }
 
 export async function deleteSubscriptions(
@@ -228,7 +274,7 @@ export function summaryOf(row: SummaryRow): SubscriberSummary {
   }
 }
 
-/** A subscription never changes, so it was last updated when it was made. */
+/** When it was last changed is not recorded: the time that it was made is shown. */
 export function subscriptionOf(topic: Topic, subscriber: SubscriberSummary, row: SubscriptionRow): TopicSubscription {
   const createdAt = row.subscribed_at.toISOString()
   return {
@@ -237,6 +283,7 @@ export function subscriptionOf(topic: Topic, subscriber: SubscriberSummary, row:
     ...(row.subscription_name === null ? {} : { name: row.subscription_name }),
     topic,
     subscriber,
+    choices: row.choices,
     createdAt,
     updatedAt: createdAt,
   }
@@ -250,6 +297,8 @@ export interface TopicMember {
   readonly isThere: boolean
   /** Those of the asked topics the subscriber belongs to. */
   readonly topicIds: string[]
+  /** What is wanted of the workflow through each of them; null for no choice. Null as a whole for nearly all. */
+  readonly choices: (SubscriptionChoice | null)[] | null
 }
 
 /**
@@ -259,15 +308,17 @@ export interface TopicMember {
 export async function findTopicMembers(
   db: Sql,
   environment: Environment,
-  page: { topicIds: readonly string[]; after: string | null; limit: number },
+  page: { topicIds: readonly string[]; workflowId: string; after: string | null; limit: number },
 ): Promise<TopicMember[]> {
   return db.rows<TopicMember>(sql`
     select p.subscriber_id as id, s.subscriber_id as "subscriberId", s.deleted_at is null as "isThere",
-           p.topic_ids as "topicIds"
-    from (select m.subscriber_id, array_agg(m.topic_id order by m.topic_id) as topic_ids
+           p.topic_ids as "topicIds", p.choices
+    from (select m.subscriber_id, array_agg(m.topic_id order by m.topic_id) as topic_ids,
+            case when count(m.choice) > 0 then jsonb_agg(m.choice order by m.topic_id) end as choices
           from unnest(${page.topicIds}::uuid[]) as asked (topic_id)
           cross join lateral (
-            select t.topic_id, t.subscriber_id from topic_subscriptions t
+            select t.topic_id, t.subscriber_id, t.preferences -> ${page.workflowId}::text as choice
+            from topic_subscriptions t
             where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
               and t.subscriber_id > ${page.after ?? nilId}::uuid
             order by t.subscriber_id limit ${page.limit}) m
@@ -294,11 +345,20 @@ export async function findMembersAmong(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** How many people are in the topics, each once; `met`: memberships that were looked at, at most so many. */
+/**
+ * How many people are in the topics, each once, without those who have switched the workflow off there; `met`:
+ * memberships that were looked at, at most so many. Conditions are not evaluated.
+ */
 export async function countMembers(
   db: Sql,
   environment: Environment,
-  asked: { topicIds: readonly string[]; without: readonly string[]; perTopicMax: number; metMax: number },
+  asked: {
+    topicIds: readonly string[]
+    workflowId: string
+    without: readonly string[]
+    perTopicMax: number
+    metMax: number
+  },
 ): Promise<{ count: number; met: number }> {
   const row = await db.row<{ count: number; met: number }>(sql`
     select count(distinct met.subscriber_id)::int as count, count(*)::int as met from (
@@ -308,6 +368,8 @@ export async function countMembers(
         select t.subscriber_id from topic_subscriptions t
         where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
           and t.subscriber_id <> all(${asked.without}::uuid[])
+          and (t.preferences is null or t.preferences -> ${asked.workflowId}::text -> 'condition' is not null
+            or coalesce((t.preferences -> ${asked.workflowId}::text ->> 'enabled')::boolean, true))
         order by t.subscriber_id limit ${asked.perTopicMax}) m
       cross join lateral (
         select 1 from subscribers u

@@ -82,3 +82,24 @@ export function topicOf(row: TopicRow): Topic {
     updatedAt: row.updated_at.toISOString(),
   }
 }
+
+/** Of `topics as t`, beside columns of other tables. */
+export const topicColumnsOf = sql`t.id as topic_id, t.key as topic_key, t.name as topic_name,
+  t.created_at as topic_created_at, t.updated_at as topic_updated_at`
+
+export interface TopicColumns {
+  readonly topic_id: string
+  readonly topic_key: string
+  readonly topic_name: string | null
+  readonly topic_created_at: Date
+  readonly topic_updated_at: Date
+}
+
+export const topicOfColumns = (row: TopicColumns): Topic =>
+  topicOf({
+    id: row.topic_id,
+    key: row.topic_key,
+    name: row.topic_name,
+    created_at: row.topic_created_at,
+    updated_at: row.topic_updated_at,
+  })

@@ -125,7 +125,10 @@ const simulation = Type.Object(
       description: 'The first recipients: named ones in the order given, then topic subscribers by internal id.',
     }),
     dropped: Type.Array(
-      Type.Object({ subscriberId: Type.String(), reason: literals(['excluded', 'actor']) }, { title: 'SimulatedDrop' }),
+      Type.Object(
+        { subscriberId: Type.String(), reason: literals(['excluded', 'actor', 'subscription']) },
+        { title: 'SimulatedDrop' },
+      ),
       { description: 'Topic subscribers who would not be notified, and why; at most 100.' },
     ),
   },

@@ -2,17 +2,21 @@
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
+import { subscriptionIdentifierLengthMax } from '../../../domain/people/topic.ts'
 import type { WorkflowChange } from '../../../domain/preferences/preference.ts'
 import { badRequest, invalidField } from '../../../domain/problem.ts'
 import type { Severity } from '../../../domain/workflows/workflow.ts'
 import { severities } from '../../../domain/workflows/workflow.ts'
 import { changeInboxPreferences } from '../../../manage/people/inbox-preferences.ts'
 import { changeGlobalPreferences } from '../../../manage/people/preferences.ts'
+import type { SubscriptionChange } from '../../../manage/people/subscription-preferences.ts'
+import { changeSubscriptionPreferences } from '../../../manage/people/subscription-preferences.ts'
 import { inboxGlobalPreference, inboxPreferences } from '../../../read/people/inbox-preferences.ts'
 import { criticalities } from '../../../store/workflows/preference-workflows.ts'
 import { inboxRoute } from '../../inbox-route.ts'
 import { literals } from '../../schemas.ts'
 import { inboxPreference, workflowId } from '../people/preference-schemas.ts'
+import { condition } from '../people/subscription-preferences.ts'
 import { inboxSchedule, readSchedule } from './inbox-schedule.ts'
 
 const path = '/v1/inbox/preferences'
@@ -29,16 +33,23 @@ const enabled = Type.Optional(Type.Boolean({ description: 'False switches off ev
 const one = { 200: Type.Object({ data: inboxPreference }, { title: 'InboxPreferenceAnswer' }) }
 const many = { 200: Type.Object({ data: Type.Array(inboxPreference) }, { title: 'InboxPreferences' }) }
 const tagsMax = 100
+const subscriptionName = Type.String({
+  minLength: 1,
+  maxLength: subscriptionIdentifierLengthMax,
+  description: 'The subscription, by its id or identifier.',
+})
+const subscriptionIdentifier = Type.Optional(
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    maxLength: subscriptionIdentifierLengthMax,
+    description: 'For a single subscription to a topic, by its id or identifier.',
+  }),
+)
 
-/** Read only to be rejected: treated as a choice for the workflow they would do something else. */
-const ofSubscriptions = {
-  subscriptionIdentifier: Type.Optional(Type.Unknown({ description: 'Not supported: leave it out.' })),
-  condition: Type.Optional(Type.Unknown({ description: 'Not supported: leave it out.' })),
-}
+/** Read only to be rejected: treated as a choice for the workflow it would do something else. */
+const noCondition = { condition: Type.Optional(Type.Unknown({ description: 'Only for a single subscription.' })) }
 
 interface GivenChange {
-  readonly subscriptionIdentifier?: unknown
-  readonly condition?: unknown
   readonly enabled?: boolean
   readonly email?: boolean
   readonly sms?: boolean
@@ -48,16 +59,43 @@ interface GivenChange {
 }
 
 /** Channels are next to the other fields. */
-function changeOf(given: GivenChange): WorkflowChange {
-  for (const name of ['subscriptionIdentifier', 'condition'] as const) {
-    if (given[name] != null)
-      throw invalidField(name, `${name}: preferences for a single subscription are not supported`)
-  }
+function changeOf(given: GivenChange & { readonly condition?: unknown }): WorkflowChange {
+  if (given.condition != null) throw invalidField('condition', 'condition is for a single subscription to a topic')
   const said = channels.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
   return {
     ...(given.enabled === undefined ? {} : { enabled: given.enabled }),
     ...(said.length === 0 ? {} : { channels: Object.fromEntries(said) }),
   }
+}
+
+type GivenForSubscription = GivenChange & { readonly condition?: Readonly<Record<string, unknown>> | null }
+
+/** Clients set all channels alike; a subscription has no choice for each. */
+function choiceIn(given: GivenForSubscription) {
+  const said = channels.flatMap((name) => given[name] ?? [])
+  const isOn = given.enabled ?? (said.length === 0 ? undefined : said.some((on) => on))
+  if (isOn === undefined && given.condition === undefined) {
+    throw invalidField('enabled', 'Either enabled or condition is required')
+  }
+  return {
+    ...(isOn === undefined ? {} : { enabled: isOn }),
+    ...(given.condition === undefined ? {} : { condition: given.condition }),
+  }
+}
+
+type BulkChange = GivenForSubscription & {
+  readonly workflowId: string
+  readonly subscriptionIdentifier?: string | null
+}
+
+/** Choices for workflows and those for single subscriptions are not mixed in one call: either all are made or none. */
+function subscriptionChanges(given: readonly BulkChange[]): SubscriptionChange[] | undefined {
+  const changes = given.flatMap(({ subscriptionIdentifier, workflowId, ...choice }) =>
+    subscriptionIdentifier == null ? [] : [{ subscription: subscriptionIdentifier, workflowId, ...choiceIn(choice) }],
+  )
+  if (changes.length === 0) return undefined
+  if (changes.length === given.length) return changes
+  throw invalidField('preferences', 'preferences must all have a subscriptionIdentifier, or none of them')
 }
 
 export const inboxPreferenceRoutes = [
@@ -129,10 +167,19 @@ export const inboxPreferenceRoutes = [
       'Either all changes are made or, if one is invalid, none. If a workflow appears twice, the last entry applies.',
     body: Type.Object(
       {
-        preferences: Type.Array(Type.Object({ workflowId, enabled, ...switches, ...ofSubscriptions }), {
-          maxItems: bulkMax,
-          description: `1 to ${bulkMax}.`,
-        }),
+        preferences: Type.Array(
+          Type.Object({
+            workflowId,
+            enabled,
+            ...switches,
+            condition: Type.Optional(condition),
+            subscriptionIdentifier,
+          }),
+          {
+            maxItems: bulkMax,
+            description: `1 to ${bulkMax}.`,
+          },
+        ),
       },
       {
         title: 'UpdateInboxPreferences',
@@ -143,6 +190,8 @@ export const inboxPreferenceRoutes = [
     errors: [404],
     handle: async ({ db, world }, { reader, body }) => {
       if (body.preferences.length === 0) throw badRequest('preferences must not be empty')
+      const own = subscriptionChanges(body.preferences)
+      if (own !== undefined) return ok({ data: await changeSubscriptionPreferences(db, world, reader, own) })
       const changes = body.preferences.map((given) => ({ workflowId: given.workflowId, change: changeOf(given) }))
       return ok({ data: await changeInboxPreferences(db, world, reader, changes) })
     },
@@ -155,7 +204,7 @@ export const inboxPreferenceRoutes = [
     summary: 'Update the preference for a workflow',
     params: Type.Object({ workflowId }),
     body: Type.Object(
-      { enabled, ...switches, ...ofSubscriptions },
+      { enabled, ...switches, ...noCondition },
       { title: 'UpdateInboxPreference', examples: [{ email: true, in_app: false }] },
     ),
     replies: one,
@@ -163,6 +212,27 @@ export const inboxPreferenceRoutes = [
     handle: async ({ db, world }, { reader, params, body }) => {
       const changes = [{ workflowId: params.workflowId, change: changeOf(body) }]
       const [data] = await changeInboxPreferences(db, world, reader, changes)
+      return ok({ data })
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'PATCH',
+    path: '/v1/inbox/subscriptions/{identifier}/preferences/{workflowId}',
+    operationId: 'updateInboxSubscriptionPreference',
+    summary: 'Update the preference for a workflow of a single subscription',
+    description:
+      'Whether events of the workflow reach the subscriber through the topic of this subscription. A value of `enabled` ends a condition; channels are set all alike.',
+    params: Type.Object({ identifier: subscriptionName, workflowId }),
+    body: Type.Object(
+      { enabled, ...switches, condition: Type.Optional(condition) },
+      { title: 'UpdateInboxSubscriptionPreference', examples: [{ enabled: false }] },
+    ),
+    replies: one,
+    errors: [404],
+    handle: async ({ db, world }, { reader, params, body }) => {
+      const change = { subscription: params.identifier, workflowId: params.workflowId, ...choiceIn(body) }
+      const [data] = await changeSubscriptionPreferences(db, world, reader, [change])
       return ok({ data })
     },
   }),

@@ -3,13 +3,17 @@ import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../domain/answer.ts'
 import { subscriptionIdentifierLengthMax } from '../../../domain/people/topic.ts'
 import {
-  renameReaderSubscription,
+  changeReaderSubscription,
   subscribeReader,
   unsubscribeReader,
 } from '../../../manage/people/inbox-subscriptions.ts'
 import { inboxSubscriptions } from '../../../read/people/inbox-subscriptions.ts'
 import { inboxRoute } from '../../inbox-route.ts'
-import { subscriptionPreferences as preferences, refusePreferences } from '../people/subscription-preferences.ts'
+import {
+  subscriptionPreferences as preferences,
+  readPreferences,
+  shownSubscriptionPreferences,
+} from '../people/subscription-preferences.ts'
 import { topicName, topicParams } from '../people/topics.ts'
 
 const path = '/v1/inbox/topics/{topicKey}/subscriptions'
@@ -24,6 +28,7 @@ const subscription = Type.Object(
     id: Type.String(),
     identifier: Type.String({ examples: ['tk_project:42:si_user-1'] }),
     name: Type.Optional(Type.String()),
+    preferences: shownSubscriptionPreferences,
     contextKeys: Type.Optional(Type.Array(Type.String())),
   },
   { title: 'InboxSubscription' },
@@ -63,11 +68,12 @@ export const inboxSubscriptionRoutes = [
       { title: 'CreateInboxSubscription', examples: [{ identifier: '', name: 'My project' }] },
     ),
     replies: { 201: one },
+    errors: [404],
     handle: async ({ db, world }, { reader, params, body }) => {
-      refusePreferences(body.preferences)
       const { name: nameOfTopic } = body.topic ?? {}
       const topic = { key: params.topicKey, ...(nameOfTopic === undefined ? {} : { name: nameOfTopic }) }
-      const call = { topic, identifier: body.identifier ?? '', name: body.name }
+      const change = { name: body.name, preferences: readPreferences(body.preferences) }
+      const call = { topic, identifier: body.identifier ?? '', ...change }
       return created({ data: await subscribeReader(db, world, reader, call) })
     },
   }),
@@ -91,13 +97,14 @@ export const inboxSubscriptionRoutes = [
     path: `${path}/{identifier}`,
     operationId: 'updateInboxSubscription',
     summary: 'Update a subscription to a topic',
+    description: 'Preferences that are given replace all preferences of the subscription.',
     params: named,
     body: Type.Object({ name, preferences }, { title: 'UpdateInboxSubscription', examples: [{ name: 'My project' }] }),
     replies: { 200: one },
     errors: [404],
-    handle: async ({ db }, { reader, params, body }) => {
-      refusePreferences(body.preferences)
-      return ok({ data: await renameReaderSubscription(db, reader, { ...params, name: body.name }) })
+    handle: async ({ db, world }, { reader, params, body }) => {
+      const change = { name: body.name, preferences: readPreferences(body.preferences) }
+      return ok({ data: await changeReaderSubscription(db, world, reader, { ...params, ...change }) })
     },
   }),
   inboxRoute({

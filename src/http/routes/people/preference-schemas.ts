@@ -190,6 +190,10 @@ export const inboxPreference = Type.Object(
     workflow: Type.Optional(leveledPreference.properties.workflow),
     frequency: Type.Optional(frequency),
     schedule: Type.Optional(schedule),
+    subscriptionId: Type.Optional(
+      Type.String({ description: 'Of a preference for a single subscription to a topic.' }),
+    ),
+    condition: Type.Optional(freeObject({ description: 'Of a preference for a single subscription to a topic.' })),
   },
   { title: 'InboxPreference' },
 )

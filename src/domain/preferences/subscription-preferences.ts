@@ -1,0 +1,100 @@
+// What a subscriber wants to hear of through one subscription to a topic: a choice per workflow, perhaps with a condition.
+import type { LogicOutcome } from '../conditions/json-logic.ts'
+import { evaluateLogic } from '../conditions/json-logic.ts'
+import { LogicTooLarge } from '../conditions/json-logic-operators.ts'
+import type { Severity } from '../workflows/workflow.ts'
+import type { PreferenceWorkflow } from './preference-views.ts'
+
+export type Condition = Readonly<Record<string, unknown>>
+
+export interface SubscriptionChoice {
+  /** Counts where there is no condition. */
+  readonly enabled: boolean
+  /** JSON logic over `payload`, `subscriber`, `actor` and `context`. */
+  readonly condition?: Condition
+  /** ISO 8601. */
+  readonly updatedAt: string
+}
+
+/** By the workflow's internal id. A workflow without a choice is wanted. */
+export type SubscriptionChoices = Readonly<Record<string, SubscriptionChoice>>
+
+/** What a call says of one choice. */
+export interface GivenChoice {
+  readonly enabled?: boolean
+  readonly condition?: Condition | null
+}
+
+/** How calls name the workflows of a choice: one by its id or identifier, or all that match. */
+export type GivenPreference =
+  | string
+  | (GivenChoice & { readonly workflowId: string })
+  | (GivenChoice & { readonly filter: { readonly workflowIds?: readonly string[]; readonly tags?: readonly string[] } })
+
+/** No one sets more manually, and each is a part of a document that fan-out reads. */
+export const subscriptionChoicesMax = 200
+/** Of the document as JSON: it is read for each member of a topic. */
+export const subscriptionChoicesLengthMax = 64 * 1024
+/** A page of members has five hundred of them. */
+const conditionWorkMax = 10_000
+
+/** An empty condition says nothing. */
+export function choiceOf({ enabled, condition }: GivenChoice, now: Date): SubscriptionChoice {
+  const said = condition != null && Object.keys(condition).length > 0 ? { condition } : {}
+  return { enabled: enabled ?? true, ...said, updatedAt: now.toISOString() }
+}
+
+/** What a condition may read. */
+export interface ConditionScope {
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly subscriber: Readonly<Record<string, unknown>> | undefined
+  readonly actor: Readonly<Record<string, unknown>> | undefined
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+export interface JudgedChoice {
+  readonly isWanted: boolean
+  /** What the condition compared; absent without one, and where it would never end. */
+  readonly compared?: LogicOutcome['conditions']
+}
+
+/** A condition that cannot be evaluated does not hold. */
+export function judgeChoice(choice: SubscriptionChoice, scope: ConditionScope, now: Date): JudgedChoice {
+  if (choice.condition === undefined) return { isWanted: choice.enabled }
+  try {
+    const { holds, conditions } = evaluateLogic(choice.condition, scope, now, conditionWorkMax)
+    return { isWanted: holds, compared: conditions }
+  } catch (error) {
+    if (error instanceof LogicTooLarge) return { isWanted: false }
+    throw error
+  }
+}
+
+/** As calls see it. */
+export interface SubscriptionPreference {
+  readonly subscriptionId: string
+  readonly enabled: boolean
+  readonly condition?: Condition
+  readonly workflow: {
+    readonly id: string
+    readonly identifier: string
+    readonly name: string
+    readonly critical: boolean
+    readonly tags: readonly string[]
+    readonly data?: Readonly<Record<string, unknown>>
+    readonly severity: Severity
+  }
+}
+
+export function subscriptionPreferenceOf(
+  subscriptionId: string,
+  { enabled, condition }: SubscriptionChoice,
+  { id, identifier, name, critical, tags, data, severity }: PreferenceWorkflow,
+): SubscriptionPreference {
+  return {
+    subscriptionId,
+    enabled,
+    ...(condition === undefined ? {} : { condition }),
+    workflow: { id, identifier, name, critical, tags, ...(data === null ? {} : { data }), severity },
+  }
+}

@@ -1,0 +1,97 @@
+// A reader's choices for single subscriptions to topics: for some workflows, all of the changes or none.
+import type { Db } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
+import { channels } from '../../domain/delivery/integration.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import { answersTo, topicKeyIn } from '../../domain/messages/inbox-subscription.ts'
+import type { TopicSubscription } from '../../domain/people/topic.ts'
+import type { PreferenceOverride, PreferenceWorkflow } from '../../domain/preferences/preference-views.ts'
+import type {
+  GivenChoice,
+  SubscriptionChoices,
+  SubscriptionPreference,
+} from '../../domain/preferences/subscription-preferences.ts'
+import { choiceOf, subscriptionPreferenceOf } from '../../domain/preferences/subscription-preferences.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import { lockSubscriptionsNamed, updateChoices } from '../../store/people/topic-subscriptions.ts'
+import { findPreferenceWorkflows } from '../../store/workflows/preference-workflows.ts'
+import type { World } from '../../world/world.ts'
+import { unknownOwnSubscription } from './inbox-subscriptions.ts'
+import { checkedChoices, choosable, refuseMistakes } from './subscription-choices.ts'
+
+export interface SubscriptionChange extends GivenChoice {
+  /** The subscription, by its internal id or identifier. */
+  readonly subscription: string
+  /** By internal id or identifier. */
+  readonly workflowId: string
+}
+
+/** As inbox pages read it. A subscription has no choice per channel: all are alike. */
+export interface InboxSubscriptionPreference extends SubscriptionPreference {
+  readonly level: 'template'
+  readonly channels: Readonly<Partial<Record<Channel, boolean>>>
+  readonly overrides: readonly PreferenceOverride[]
+}
+
+/** In the order of the changes; of several for the same the last counts, and one is answered. */
+export async function changeSubscriptionPreferences(
+  db: Db,
+  world: World,
+  reader: Reader,
+  changes: readonly SubscriptionChange[],
+): Promise<InboxSubscriptionPreference[]> {
+  const { environment } = reader
+  for (const change of changes) refuseMistakes(change, 'condition')
+  const now = world.now()
+  const workflows = await findPreferenceWorkflows(
+    db,
+    environment,
+    changes.map(({ workflowId }) => workflowId),
+  )
+  return db.transaction(async (tx) => {
+    const names = changes.map(({ subscription }) => subscription)
+    const found = await lockSubscriptionsNamed(tx, environment, {
+      subscriberInternalId: reader.id,
+      ...namesOf(reader, names),
+    })
+    const changed = new Map<string, { topicId: string; choices: SubscriptionChoices }>()
+    const answered = new Map<string, InboxSubscriptionPreference>()
+    for (const { subscription: name, workflowId, ...given } of changes) {
+      const subscription = found.find((one) => isNamed(reader, one, name))
+      if (subscription === undefined) throw unknownOwnSubscription(name)
+      const choice = choiceOf(given, now)
+      const workflow = choosable(workflows.get(workflowId), workflowId, choice)
+      const { choices } = changed.get(subscription._id) ?? { choices: subscription.choices ?? {} }
+      changed.set(subscription._id, { topicId: subscription.topic._id, choices: { ...choices, [workflow.id]: choice } })
+      const shown = subscriptionPreferenceOf(subscription._id, choice, workflow)
+      answered.set(`${subscription._id}/${workflow.id}`, inboxPreferenceOf(shown, workflow))
+    }
+    const rows = [...changed.values()].map(({ topicId, choices }) => ({ topicId, choices: checkedChoices(choices) }))
+    await updateChoices(tx, environment, reader.id, rows)
+    return [...answered.values()]
+  })
+}
+
+function namesOf(reader: Reader, names: readonly string[]) {
+  return {
+    ids: names.filter(isUuid),
+    identifiers: names,
+    topicKeys: names.flatMap((name) => topicKeyIn(reader, name) ?? []),
+  }
+}
+
+const isNamed = (reader: Reader, subscription: TopicSubscription, name: string): boolean =>
+  subscription._id === name || answersTo(reader, subscription, name)
+
+function inboxPreferenceOf(
+  preference: SubscriptionPreference,
+  { stepTypes }: PreferenceWorkflow,
+): InboxSubscriptionPreference {
+  const used = channels.filter((name) => stepTypes.includes(name))
+  return {
+    level: 'template',
+    ...preference,
+    channels: Object.fromEntries(used.map((name) => [name, preference.enabled])),
+    overrides: [],
+  }
+}

@@ -1,0 +1,94 @@
+// Which members of topics want to hear of a workflow through them: the choices of their subscriptions, evaluated for an event.
+import type { Sql } from '../../db/sql.ts'
+import type { TriggeredEvent } from '../../domain/delivery/event.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type {
+  ConditionScope,
+  JudgedChoice,
+  SubscriptionChoice,
+} from '../../domain/preferences/subscription-preferences.ts'
+import { judgeChoice } from '../../domain/preferences/subscription-preferences.ts'
+import { Turn } from '../../domain/turn.ts'
+import type { ContextRow } from './contexts.ts'
+import { findContexts } from './contexts.ts'
+import { contextsOf, personOf } from './person.ts'
+import type { RecipientRow } from './subscribers.ts'
+import { findRecipients } from './subscribers.ts'
+import type { TopicMember } from './topic-subscriptions.ts'
+
+export interface WantedFor {
+  /** A critical workflow asks no one. */
+  readonly isCritical: boolean
+  /** Asked for only where a condition has to be evaluated. */
+  event(): Promise<ConditionEvent | undefined>
+  readonly now: Date
+  /** Subscribers as they would be, by internal id, where an event is only tried. */
+  readonly people?: ReadonlyMap<string, RecipientRow>
+  /** Contexts that the event would create. */
+  readonly contexts?: readonly ContextRow[]
+}
+
+export type ConditionEvent = Pick<TriggeredEvent, 'payload' | 'actorId' | 'contextKeys'>
+
+/** Each with the topics through which they want it, and without those who want it through none. */
+export async function wantedMembers<Member extends TopicMember>(
+  db: Sql,
+  environment: Environment,
+  members: readonly Member[],
+  asked: WantedFor,
+): Promise<Member[]> {
+  if (asked.isCritical || members.every(({ choices }) => choices === null)) return [...members]
+  const judge = await judgeFor(db, environment, members, asked)
+  const wanted: Member[] = []
+  const turn = new Turn()
+  for (const member of members) {
+    if (turn.isOver()) await turn.next()
+    const { id, choices } = member
+    if (choices === null) {
+      wanted.push(member)
+      continue
+    }
+    const topicIds = member.topicIds.filter((_, place) => {
+      const choice = choices[place]
+      return choice == null || judge(id, choice).isWanted
+    })
+    if (topicIds.length > 0) wanted.push({ ...member, topicIds })
+  }
+  return wanted
+}
+
+type Judge = (subscriberId: string, choice: SubscriptionChoice) => JudgedChoice
+
+const nothing: ConditionScope = { payload: {}, subscriber: undefined, actor: undefined, context: {} }
+
+/** Without a condition among them, nothing is read. */
+export async function judgeFor(
+  db: Sql,
+  environment: Environment,
+  members: readonly Pick<TopicMember, 'id' | 'choices'>[],
+  { event: findEvent, now, people, contexts = [] }: WantedFor,
+): Promise<Judge> {
+  const asking = members.filter(({ choices }) => choices?.some((choice) => choice?.condition !== undefined))
+  const event = asking.length === 0 ? undefined : await findEvent()
+  if (event === undefined) return (_, choice) => judgeChoice(choice, nothing, now)
+  const { payload, actorId, contextKeys } = event
+  const ids = [...asking.map(({ id }) => id), ...(actorId === null ? [] : [actorId])]
+  const [rows, stored] = await Promise.all([
+    findRecipients(
+      db,
+      environment,
+      [...new Set(ids)].filter((id) => people?.has(id) !== true),
+    ),
+    findContexts(db, environment, [...(contextKeys ?? [])]),
+  ])
+  const byId = new Map([...rows.map((row) => [row.id, row] as const), ...(people ?? [])])
+  const personNamed = (id: string) => {
+    const row = byId.get(id)
+    return row && personOf(row)
+  }
+  const known = new Set(stored.map(({ key }) => key))
+  const context = contextsOf([...stored, ...contexts.filter(({ key }) => !known.has(key))])
+  const actor = actorId === null ? undefined : personNamed(actorId)
+  return (subscriberId, choice) =>
+    judgeChoice(choice, { payload, subscriber: personNamed(subscriberId), actor, context }, now)
+}
