@@ -55,7 +55,12 @@ export const places: readonly { readonly title?: string; readonly places: readon
   },
   {
     places: [
-      { to: '/settings', text: 'Settings', icon: 'settings', words: 'api keys users audit suppressions health' },
+      {
+        to: '/settings',
+        text: 'Settings',
+        icon: 'settings',
+        words: 'api keys users environments signing audit retention suppressions health',
+      },
     ],
   },
 ]

@@ -1,9 +1,8 @@
 // The filters of the activity, as chips that can be removed; all of them stand in the address.
 import { useState } from 'react'
-import { answerOf, client } from '../../api.ts'
-import { useAsk } from '../../ask.ts'
 import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 
 export interface ActivitySearch {
   readonly subscriber?: string
@@ -40,15 +39,12 @@ const ranges = [
 ] as const
 
 export function Filters({ search, onChange }: { search: ActivitySearch; onChange: (next: ActivitySearch) => void }) {
-  const workflows = useAsk(['workflows', 'names'], () =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
-  )
+  const workflowName = useWorkflowName(search.workflow)
   const [person, setPerson] = useState('')
   const set = (name: string, value: string) => {
     const { [name]: _before, ...rest } = search
     onChange(value === '' ? rest : { ...rest, [name]: value })
   }
-  const nameOf = (id: string) => workflows.data?.data.find(({ _id }) => _id === id)?.name ?? id
   const chips = Object.entries(search).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const words: Record<string, string> = {
     subscriber: 'Person',
@@ -79,19 +75,13 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
             className="field pl-8 sm:w-60"
           />
         </form>
-        <select
-          aria-label="Workflow"
-          value={search.workflow ?? ''}
-          onChange={(event) => set('workflow', event.target.value)}
-          className="field max-w-56 max-sm:max-w-none max-sm:flex-1"
-        >
-          <option value="">All workflows</option>
-          {workflows.data?.data.map(({ _id, name }) => (
-            <option key={_id} value={_id}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <WorkflowPicker
+          label="Workflow"
+          value={search.workflow}
+          all="All workflows"
+          className="w-56 max-sm:w-full"
+          onPick={(workflow) => set('workflow', workflow?._id ?? '')}
+        />
         <select
           aria-label="Channel"
           value={search.channel ?? ''}
@@ -136,7 +126,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
               <span className="text-ink-3">{words[name] ?? name}</span>
               <span className="truncate">
                 {name === 'workflow'
-                  ? nameOf(value)
+                  ? workflowName
                   : name === 'after' || name === 'before'
                     ? new Date(value).toLocaleString()
                     : value}

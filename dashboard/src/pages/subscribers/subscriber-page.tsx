@@ -9,9 +9,11 @@ import { useMayChange } from '../../session.tsx'
 import { Button, Choice, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText, Json } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { SaveNotices } from '../../ui/edit-page.tsx'
+import { useEdits } from '../../ui/edits.ts'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Answered, Empty, Notice, Page, Section } from '../../ui/page.tsx'
+import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { sayError } from '../../ui/toast.tsx'
@@ -59,7 +61,7 @@ export function SubscriberPage() {
       <Answered of={subscriber}>
         {(one) => (
           <>
-            {tab === 'profile' && <Profile key={one.updatedAt} subscriber={one} />}
+            {tab === 'profile' && <Profile key={one.subscriberId} subscriber={one} />}
             {tab === 'activity' && <Recent subscriberId={subscriberId} />}
             {tab === 'why' && (
               <WhySubscriber
@@ -88,14 +90,12 @@ type FieldName = (typeof fields)[number][0]
 
 function Profile({ subscriber }: { subscriber: Subscriber }) {
   const mayChange = useMayChange('subscribers:write')
-  const before = Object.fromEntries(fields.map(([name]) => [name, subscriber[name] ?? ''])) as Record<FieldName, string>
-  const [values, setValues] = useState(before)
-  const changed = fields.filter(([name]) => values[name] !== before[name])
+  const edits = useEdits(
+    Object.fromEntries(fields.map(([name]) => [name, subscriber[name] ?? ''])) as Record<FieldName, string>,
+  )
   const save = useChange(
-    () => {
-      const body = Object.fromEntries(
-        changed.map(([name]) => [name, values[name].trim() === '' ? null : values[name].trim()]),
-      )
+    (sent: typeof edits.changed) => {
+      const body = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value.trim() || null]))
       return answerOf(
         client.PATCH('/v2/subscribers/{subscriberId}', {
           params: { path: { subscriberId: subscriber.subscriberId } },
@@ -103,7 +103,12 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
         }),
       )
     },
-    { touches: ['subscribers'], says: 'The profile is saved', quiet: true },
+    {
+      touches: ['subscribers'],
+      says: 'The profile is saved',
+      quiet: true,
+      onDone: (_answer, sent) => edits.settle(sent),
+    },
   )
   const channels = subscriber.channels ?? []
   return (
@@ -113,26 +118,26 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
           className="flex flex-col gap-3 p-4"
           onSubmit={(event) => {
             event.preventDefault()
-            save.mutate(undefined)
+            if (edits.isChanged) save.mutate(edits.changed)
           }}
         >
-          {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
+          <SaveNotices what="profile" isOvertaken={edits.isOvertaken} save={save} />
           <div className="grid gap-3 sm:grid-cols-2">
             {fields.map(([name, label]) => (
               <TextField
                 key={name}
                 label={label}
-                value={values[name]}
+                value={edits.values[name]}
                 maxLength={320}
                 readOnly={!mayChange}
-                onText={(value) => setValues({ ...values, [name]: value })}
+                onText={(value) => edits.set({ [name]: value })}
               />
             ))}
           </div>
           {mayChange && (
             <div className="flex justify-end gap-2">
-              {changed.length > 0 && <Button onClick={() => setValues(before)}>Discard</Button>}
-              <Button type="submit" look="primary" busy={save.isPending} disabled={changed.length === 0}>
+              {edits.isChanged && <Button onClick={edits.discard}>Discard</Button>}
+              <Button type="submit" look="primary" busy={save.isPending} disabled={!edits.isChanged}>
                 Save
               </Button>
             </div>

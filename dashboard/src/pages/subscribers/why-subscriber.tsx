@@ -2,11 +2,12 @@
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { EnvLink } from '../../env-link.tsx'
-import { buttonClass, SelectField } from '../../ui/controls.tsx'
+import { buttonClass } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { exactTime } from '../../ui/time.tsx'
+import { identifierOf, useWorkflows, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 
 export function WhySubscriber({
   subscriberId,
@@ -17,11 +18,9 @@ export function WhySubscriber({
   workflow: string | undefined
   onWorkflow: (workflow: string) => void
 }) {
-  const workflows = useAsk(['workflows', 'names'], () =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
-  )
-  const names = workflows.data?.data.map((one) => [one.triggers[0]?.identifier ?? one._id, one.name] as const) ?? []
-  const chosen = workflow ?? names[0]?.[0]
+  const newest = useWorkflows('')
+  const first = newest.data?.data[0]
+  const chosen = workflow ?? (first === undefined ? undefined : identifierOf(first))
   const why = useAsk(
     ['why', subscriberId, chosen],
     () =>
@@ -32,7 +31,7 @@ export function WhySubscriber({
       ),
     { enabled: chosen !== undefined },
   )
-  if (workflows.data !== undefined && names.length === 0) {
+  if (newest.data !== undefined && chosen === undefined) {
     return (
       <div className="card">
         <Empty icon="workflow" title="There is no workflow yet" />
@@ -42,7 +41,14 @@ export function WhySubscriber({
   return (
     <div className="card flex flex-col gap-4 p-4">
       <div className="max-w-sm">
-        <SelectField label="Workflow" value={chosen ?? ''} options={names} onText={onWorkflow} />
+        <p aria-hidden className="mb-1 font-medium">
+          Workflow
+        </p>
+        <WorkflowPicker
+          label="Workflow"
+          value={chosen}
+          onPick={(one) => one !== undefined && onWorkflow(identifierOf(one))}
+        />
       </div>
       <Answered of={why} rows={4}>
         {(one) => (

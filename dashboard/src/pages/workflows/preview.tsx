@@ -8,7 +8,7 @@ import { useMayChange } from '../../session.tsx'
 import { Button, TextField } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { JsonField } from '../../ui/json-field.tsx'
-import { Bubble, MessageFrame } from '../../ui/message-frame.tsx'
+import { Bubble, EmailView } from '../../ui/message-frame.tsx'
 import { Loading, Notice, Section } from '../../ui/page.tsx'
 import type { Tone } from '../../ui/status.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -208,7 +208,7 @@ function SimulatedMessage({ message }: { message: Schemas['SimulatedMessage'] })
       {html === undefined ? (
         <Bubble channel="email" content={textOfContent(message.content)} />
       ) : (
-        <MessageFrame html={html} images={false} title={message.subject ?? 'E-mail'} height="h-[340px]" />
+        <EmailView html={html} text={envelope.text} subject={message.subject} height="h-[340px]" />
       )}
     </div>
   )
