@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
+import { MoreFilters } from './more-filters.tsx'
 
 export interface ActivitySearch {
   readonly subscriber?: string
@@ -10,21 +11,29 @@ export interface ActivitySearch {
   readonly channel?: string
   readonly transactionId?: string
   readonly topic?: string
+  readonly email?: string
+  readonly severity?: string
+  /** As `type:id`, several with commas between. */
+  readonly context?: string
   readonly after?: string
   readonly before?: string
   readonly [name: string]: string | undefined
 }
 
+type Severity = 'high' | 'medium' | 'low' | 'none'
 type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay'
 
 export function queryOf(search: ActivitySearch) {
-  const { subscriber, workflow, channel, transactionId, topic, after, before } = search
+  const { subscriber, workflow, channel, transactionId, topic, email, severity, context, after, before } = search
   return {
     ...(subscriber === undefined ? {} : { search: subscriber }),
     ...(workflow === undefined ? {} : { templates: [workflow] }),
     ...(channel === undefined ? {} : { channels: [channel as Channel] }),
     ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
     ...(topic === undefined ? {} : { topicKey: topic }),
+    ...(email === undefined ? {} : { emails: [email] }),
+    ...(severity === undefined ? {} : { severity: [severity as Severity] }),
+    ...(context === undefined ? {} : { contextKeys: context.split(',').map((one) => one.trim()) }),
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
   }
@@ -41,6 +50,7 @@ const ranges = [
 export function Filters({ search, onChange }: { search: ActivitySearch; onChange: (next: ActivitySearch) => void }) {
   const workflowName = useWorkflowName(search.workflow)
   const [person, setPerson] = useState('')
+  const [asking, setAsking] = useState(false)
   const set = (name: string, value: string) => {
     const { [name]: _before, ...rest } = search
     onChange(value === '' ? rest : { ...rest, [name]: value })
@@ -52,6 +62,9 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
     channel: 'Channel',
     transactionId: 'Transaction',
     topic: 'Topic',
+    email: 'E-mail',
+    severity: 'Severity',
+    context: 'Context',
     after: 'Since',
     before: 'Until',
   }
@@ -112,7 +125,20 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
             </option>
           ))}
         </select>
+        <Button look="quiet" icon="filter" onClick={() => setAsking(true)}>
+          More filters
+        </Button>
       </div>
+      {asking && (
+        <MoreFilters
+          search={search}
+          onApply={(next) => {
+            setAsking(false)
+            onChange(next)
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
       {chips.length > 0 && (
         <div className="flex flex-wrap items-center gap-1.5">
           {chips.map(([name, value]) => (

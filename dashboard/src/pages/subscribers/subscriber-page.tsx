@@ -12,14 +12,18 @@ import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { SaveNotices } from '../../ui/edit-page.tsx'
 import { useEdits } from '../../ui/edits.ts'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
+import { BackTo } from '../../ui/list.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { sayError } from '../../ui/toast.tsx'
 import { outcomeOf } from '../activity/outcome.ts'
+import { useProviderName } from '../integrations/provider-names.ts'
+import { FeedOfSubscriber } from './feed.tsx'
 import { Preferences } from './preferences.tsx'
 import { nameOfSubscriber } from './subscribers-page.tsx'
+import { TopicsOfSubscriber } from './topics.tsx'
 import { WhySubscriber } from './why-subscriber.tsx'
 
 type Subscriber = Schemas['Subscriber']
@@ -28,6 +32,8 @@ const tabs = [
   ['activity', 'Activity'],
   ['why', 'Why'],
   ['preferences', 'Preferences'],
+  ['topics', 'Topics'],
+  ['feed', 'Inbox'],
 ] as const
 type Tab = (typeof tabs)[number][0]
 
@@ -44,11 +50,7 @@ export function SubscriberPage() {
   return (
     <Page
       title={title}
-      above={
-        <EnvLink to="/subscribers" className="mb-1 inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
-          <Icon name="left" size={10} /> Subscribers
-        </EnvLink>
-      }
+      above={<BackTo to="/subscribers">Subscribers</BackTo>}
       lead={<CopyText text={subscriberId} whole />}
       actions={subscriber.data === undefined ? undefined : <Actions subscriberId={subscriberId} />}
     >
@@ -70,7 +72,9 @@ export function SubscriberPage() {
                 onWorkflow={(workflow) => go(here, { tab: 'why', workflow }, { replace: true })}
               />
             )}
-            {tab === 'preferences' && <Preferences subscriberId={subscriberId} />}
+            {tab === 'preferences' && <Preferences subscriberId={subscriberId} timezone={one.timezone ?? undefined} />}
+            {tab === 'topics' && <TopicsOfSubscriber subscriberId={subscriberId} />}
+            {tab === 'feed' && <FeedOfSubscriber subscriberId={subscriberId} />}
           </>
         )}
       </Answered>
@@ -111,6 +115,7 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
     },
   )
   const channels = subscriber.channels ?? []
+  const providerName = useProviderName()
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Section title="Profile">
@@ -153,7 +158,7 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
               <Reach
                 key={`${channel.providerId}${channel.integrationIdentifier ?? ''}`}
                 icon="push"
-                name={channel.providerId}
+                name={providerName(channel.providerId)}
                 value={`${(channel.credentials as { deviceTokens?: string[] }).deviceTokens?.length ?? 1} known`}
               />
             ))}
