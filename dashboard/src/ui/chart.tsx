@@ -75,6 +75,7 @@ export function Chart({
           ...series.toReversed().map(({ name, colour }) => ({
             label: name,
             stroke: token(colour),
+            width: 0,
             fill: token(colour),
             ...(bars === undefined ? {} : { paths: bars }),
             points: { show: false },

@@ -2,17 +2,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
-import { gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
+import { developmentKey } from '../service.ts'
+import { close, gone, heading, scene, shown, skip } from '../story.ts'
 
 const conflict = /Someone else saved this .* while you were editing/
 
-/** As the page does by itself when its window is shown again. */
-const refetched = (page: Json): Promise<void> => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+let laterMs = 0
+
+/** A page asks again for what is no longer fresh when its window is shown again: here it is so, a while later. */
+async function refetched(page: Json): Promise<void> {
+  laterMs += 60_000
+  await page.clock.setSystemTime(Date.now() + laterMs)
+  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+}
 
 test('a profile keeps what is typed when it is saved elsewhere, and says so only where both changed the same', {
   skip,
 }, async () => {
-  const { page } = shared
+  const page = await scene.visitor({ key: developmentKey })
   await scene.call('POST', '/v2/subscribers', { subscriberId: 'shared-person', firstName: 'Sam', lastName: 'Shared' })
   await page.goto('development/subscribers/shared-person')
   await page.getByLabel('First name').fill('Samira')
@@ -30,10 +37,11 @@ test('a profile keeps what is typed when it is saved elsewhere, and says so only
   await page.getByRole('button', { name: 'Discard' }).click()
   assert.equal(await page.getByLabel('First name').inputValue(), 'Samuel')
   await gone(page.getByText(conflict))
+  await close(page)
 })
 
 test('a layout keeps what is typed, and the conflict is overwritten only by saving', { skip }, async () => {
-  const { page } = shared
+  const page = await scene.visitor({ key: developmentKey })
   const made = await scene.call('POST', '/v1/layouts', {
     name: 'Of two people',
     identifier: 'of-two',
@@ -51,11 +59,11 @@ test('a layout keeps what is typed, and the conflict is overwritten only by savi
   await gone(page.getByText(conflict))
   assert.equal((await scene.call('GET', `/v1/layouts/${made._id}`)).content, '<b>{{{body}}}</b>')
   await scene.call('DELETE', `/v1/layouts/${made._id}`)
-  await leave(page)
+  await close(page)
 })
 
 test('an integration keeps what is typed; its rate limit and conditions are saved', { skip }, async () => {
-  const { page } = shared
+  const page = await scene.visitor({ key: developmentKey })
   const credentials = { host: 'mail.example.com', port: '587', from: 'a@example.com' }
   const made = await scene.call('POST', '/v1/integrations', {
     providerId: 'nodemailer',
@@ -92,11 +100,11 @@ test('an integration keeps what is typed; its rate limit and conditions are save
   await page.goto('development/integrations')
   await page.getByRole('link', { name: /Spare mail server.*conditions/ }).waitFor()
   await scene.call('DELETE', `/v1/integrations/${made._id}`)
-  await leave(page)
+  await close(page)
 })
 
 test('a version is not restored over one that was saved in the meantime', { skip }, async () => {
-  const { page } = shared
+  const page = await scene.visitor({ key: developmentKey })
   const step = (content: string) => ({ name: 'Bell', template: { type: 'in_app', content } })
   const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Of two', active: true, steps: [step('one')] })
   await scene.call('PATCH', `/v1/workflows/${_id}`, { steps: [step('two')] })
@@ -114,5 +122,5 @@ test('a version is not restored over one that was saved in the meantime', { skip
   await shown(page, 'Version 1 is restored')
   assert.equal((await scene.call('GET', `/v1/workflows/${_id}`)).steps[0].template.content, 'one')
   // The refused call is something that a browser complains of.
-  await leave(page)
+  await close(page)
 })

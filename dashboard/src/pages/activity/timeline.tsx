@@ -2,6 +2,7 @@
 import type { Schemas } from '../../api.ts'
 import { CopyText } from '../../ui/copy.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { operatorWord, readable } from '../../ui/sentences.ts'
 import { Status, shownState } from '../../ui/status.tsx'
 import { clockTime, duration, exactTime } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
@@ -89,7 +90,7 @@ function Step({ job, why, startedAt, last }: { job: Job; why: WhyStep | undefine
         )}
         {retries > 0 && <span className="text-xs text-amber">{retries === 1 ? '1 retry' : `${retries} retries`}</span>}
       </div>
-      {why !== undefined && <p className="mt-1 text-ink-2">{why.sentence}</p>}
+      {why !== undefined && <p className="mt-1 text-ink-2">{readable(why.sentence)}</p>}
       {why?.nextAttemptAt !== undefined && (
         <p className="mt-1 text-xs text-amber">
           Next at {exactTime(why.nextAttemptAt)}, in {duration(new Date(why.nextAttemptAt).getTime() - Date.now())}
@@ -180,7 +181,14 @@ function comparisonsOf(data: unknown): Comparison[] {
   if (typeof field === 'string' && ('expected' in one || 'actual' in one)) {
     const held = one.passed === true || one.held === true
     const what = [one.filter, one.field].filter((part) => typeof part === 'string').join(' ')
-    return [{ what, was: shown(one.actual), asked: `${one.operator ?? ''} ${shown(one.expected)}`.trim(), held }]
+    return [
+      {
+        what,
+        was: shown(one.actual),
+        asked: `${operatorWord(String(one.operator ?? ''))} ${shown(one.expected)}`.trim(),
+        held,
+      },
+    ]
   }
   return Object.values(one).flatMap(comparisonsOf)
 }

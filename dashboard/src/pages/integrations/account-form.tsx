@@ -108,16 +108,18 @@ export function AccountForm({ provider, integration }: { provider: Provider; int
       </header>
       <fieldset disabled={!mayChange} className="flex flex-col gap-4 p-4">
         <SaveNotices what="integration" isOvertaken={edits.isOvertaken} save={save} />
-        <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />
-        {provider.credentials.map((field) => (
-          <Credential
-            key={field.key}
-            field={field}
-            value={values[field.key] ?? ''}
-            error={errors[`credentials.${field.key}`]}
-            onValue={(value) => edits.set({ values: { ...values, [field.key]: value } })}
-          />
-        ))}
+        <div className="grid items-start gap-4 sm:grid-cols-2">
+          <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />
+          {provider.credentials.map((field) => (
+            <Credential
+              key={field.key}
+              field={field}
+              value={values[field.key] ?? ''}
+              error={errors[`credentials.${field.key}`]}
+              onValue={(value) => edits.set({ values: { ...values, [field.key]: value } })}
+            />
+          ))}
+        </div>
         <Conditions
           filters={conditions}
           subjects={subjects}
@@ -184,7 +186,7 @@ function Credential({
   onValue: (value: string | boolean) => void
 }) {
   const label = field.required ? field.label : `${field.label} (optional)`
-  const hint = field.description
+  const hint = field.description === undefined ? undefined : <WithCode text={field.description} />
   if (field.type === 'boolean')
     return <Toggle label={field.label} hint={hint} checked={value === true} onChange={onValue} />
   if (field.choices !== undefined && field.choices.length > 0)
@@ -211,6 +213,22 @@ function Credential({
     />
   )
 }
+
+/** What stands between backticks is code. */
+const WithCode = ({ text }: { text: string }) => (
+  <>
+    {text.split('`').map((part, index) =>
+      index % 2 === 0 ? (
+        part
+      ) : (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+        <code key={index} className="font-mono">
+          {part}
+        </code>
+      ),
+    )}
+  </>
+)
 
 function parsed(text: string): unknown {
   try {

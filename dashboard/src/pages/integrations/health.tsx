@@ -57,13 +57,10 @@ export function seriesOf(counts: ProviderCounts, { providerId, channel }: Of): S
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-export function shareOf(series: readonly Series[]): { total: number; failed: number; accepted: string } {
+export function shareOf(series: readonly Series[]): { total: number; failed: number } {
   const total = sum(series.map(({ counts }) => sum(counts)))
   const failed = sum(series.flatMap(({ name, counts }) => (name === 'Failed' ? [sum(counts)] : [])))
-  const share = total === 0 ? 1 : (total - failed) / total
-  // Never rounded up to "all" where something failed.
-  const accepted = failed === 0 ? '100' : (Math.floor(share * 1_000) / 10).toFixed(1)
-  return { total, failed, accepted: `${accepted} %` }
+  return { total, failed }
 }
 
 export function Health({
@@ -96,7 +93,7 @@ export function Health({
       <Answered of={counts}>
         {(found) => {
           const series = seriesOf(found, integration)
-          const { total, failed, accepted } = shareOf(series)
+          const { total, failed } = shareOf(series)
           if (total === 0)
             return (
               <Empty icon="activity" title="Nothing was sent in this period">
@@ -106,8 +103,10 @@ export function Health({
           return (
             <div className="flex flex-col gap-4 p-4">
               <p className="text-ink-2">
-                <strong className="text-base font-semibold text-ink">{accepted}</strong> of {total.toLocaleString('en')}{' '}
-                {total === 1 ? 'message' : 'messages'} did not fail
+                <strong className="text-base font-semibold text-ink">
+                  {failed === 0 ? 'None' : failed.toLocaleString('en')}
+                </strong>{' '}
+                of {total.toLocaleString('en')} {total === 1 ? 'message' : 'messages'} failed
                 {accounts > 1 && `, over all ${accounts} accounts at ${providerName}`}.{' '}
                 {failed > 0 && (
                   <EnvLink to="/activity" search={{ channel: integration.channel }} className="link">

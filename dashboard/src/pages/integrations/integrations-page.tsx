@@ -106,8 +106,8 @@ function Accounts({
             <span className="min-w-0 flex-1">
               <span className="block truncate font-medium">{one.name}</span>
               <span className="block truncate text-xs text-ink-3">
-                {nameOf(one.providerId)}
-                {one.active && `, ${roleOf(one)}`}
+                {nameOf(one.providerId) !== one.name && `${nameOf(one.providerId)}: `}
+                {one.active && roleOf(one)}
               </span>
             </span>
             {counts !== undefined && one.active && <DayHealth of={one} counts={counts} />}
@@ -128,8 +128,12 @@ function Accounts({
 const rankOf = (one: Integration): number => (!one.active ? 3 : one.conditions.length > 0 ? 0 : one.primary ? 1 : 2)
 const inOrder = (all: readonly Integration[]): Integration[] => all.toSorted((a, b) => rankOf(a) - rankOf(b))
 
+/** Comes with every environment, until there is a real account. */
+const isBuiltIn = (one: Integration): boolean => one.providerId.startsWith('platform-')
+
 function roleOf(one: Integration): string {
-  if (one.configurations?.capture === true) return 'captures its messages'
+  if (one.channel === 'in_app') return 'shows messages in your app'
+  if (one.configurations?.capture === true || isBuiltIn(one)) return 'captures messages in the outbox'
   if (one.conditions.length > 0) return 'for messages that fit its conditions'
   if (one.primary) return 'sends by default'
   return ['email', 'sms'].includes(one.channel)
@@ -139,13 +143,15 @@ function roleOf(one: Integration): string {
 
 /** Of the last 24 hours, in a word; nothing where nothing was sent. */
 function DayHealth({ of, counts }: { of: Integration; counts: ProviderCounts }) {
-  const { total, failed } = shareOf(seriesOf(counts, of))
+  const series = seriesOf(counts, of)
+  const { total, failed } = shareOf(series)
   if (total === 0) return null
+  const isCaptured = series.every(({ name, counts: each }) => name === 'Captured' || each.every((one) => one === 0))
   return (
     <span title="In the last 24 hours">
       {failed === 0 ? (
-        <Badge tone="green" icon="check">
-          {`${total.toLocaleString('en')} sent`}
+        <Badge tone={isCaptured ? 'violet' : 'green'} icon={isCaptured ? 'outbox' : 'check'}>
+          {`${total.toLocaleString('en')} ${isCaptured ? 'captured' : 'sent'}`}
         </Badge>
       ) : (
         <Badge tone="red" icon="warning">

@@ -41,10 +41,9 @@ export function Attention({
               />
               <div className="min-w-0 flex-1">
                 <p>{one.detail}</p>
-                <p className="text-xs text-ink-3">
+                <p className="text-xs text-ink-3" title={one.reason}>
                   {nameOfStep(one.channel)}
                   {one.provider !== 'none' && ` by ${providerName(one.provider)}`}
-                  {one.reason !== undefined && `, ${one.reason}`}
                 </p>
               </div>
               <EnvLink to="/activity" search={{ channel: one.channel }} className="link text-right font-medium">

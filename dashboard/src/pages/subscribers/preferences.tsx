@@ -47,7 +47,7 @@ export function Preferences({ subscriberId, timezone }: { subscriberId: string; 
     <Answered of={preferences}>
       {({ global, workflows }) => (
         <div className="flex flex-col gap-5">
-          <Section title="Everything">
+          <Section title="All workflows">
             <div className="flex flex-col gap-3 p-4">
               {global.doNotDisturbUntil !== undefined && (
                 <Notice tone="info">Does not want to be disturbed until {exactTime(global.doNotDisturbUntil)}.</Notice>

@@ -9,6 +9,7 @@ import { useMayChange } from '../../session.tsx'
 import { Button, Choice, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText, Json } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { saveAsFile } from '../../ui/download.ts'
 import { SaveNotices } from '../../ui/edit-page.tsx'
 import { useEdits } from '../../ui/edits.ts'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
@@ -248,13 +249,10 @@ function Actions({ subscriberId }: { subscriberId: string }) {
     },
   )
   const download = () =>
-    textOf(`/v1/subscribers/${encodeURIComponent(subscriberId)}/export`).then((text) => {
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }))
-      link.download = `${subscriberId}.ndjson`
-      link.click()
-      URL.revokeObjectURL(link.href)
-    }, sayError)
+    textOf(`/v1/subscribers/${encodeURIComponent(subscriberId)}/export`).then(
+      (text) => saveAsFile(`${subscriberId}.ndjson`, 'application/x-ndjson', text),
+      sayError,
+    )
   return (
     <>
       {mayErase && (

@@ -5,6 +5,7 @@ import { EnvLink } from '../../env-link.tsx'
 import { buttonClass } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty } from '../../ui/page.tsx'
+import { readable } from '../../ui/sentences.ts'
 import { Status } from '../../ui/status.tsx'
 import { exactTime } from '../../ui/time.tsx'
 import { identifierOf, useWorkflows, WorkflowPicker } from '../workflows/workflow-picker.tsx'
@@ -53,11 +54,11 @@ export function WhySubscriber({
       <Answered of={why} rows={4}>
         {(one) => (
           <div className="flex flex-col gap-4">
-            <p className="text-base font-medium">{one.summary}</p>
+            <p className="text-base font-medium">{readable(one.summary)}</p>
             {one.at !== undefined && <p className="text-xs text-ink-3">{exactTime(one.at)}</p>}
             {one.reasons?.map((reason) => (
               <p key={reason.code} className="flex gap-2 text-ink-2">
-                <Icon name="info" className="mt-0.5" /> {reason.sentence}
+                <Icon name="info" className="mt-0.5" /> {readable(reason.sentence)}
               </p>
             ))}
             <ul className="flex flex-col gap-3">
@@ -68,7 +69,7 @@ export function WhySubscriber({
                     <p className="flex flex-wrap items-center gap-2 font-medium">
                       {step.name} <Status state={step.status} />
                     </p>
-                    <p className="text-ink-2">{step.sentence}</p>
+                    <p className="text-ink-2">{readable(step.sentence)}</p>
                   </div>
                 </li>
               ))}

@@ -10,6 +10,7 @@ import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { JsonField } from '../../ui/json-field.tsx'
 import { Bubble, EmailView } from '../../ui/message-frame.tsx'
 import { Loading, Notice, Section } from '../../ui/page.tsx'
+import { readable } from '../../ui/sentences.ts'
 import type { Tone } from '../../ui/status.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { duration, exactTime } from '../../ui/time.tsx'
@@ -174,7 +175,7 @@ function SimulatedStep({
           </span>
         )}
       </div>
-      <p className="text-ink-2">{step.sentence}</p>
+      <p className="text-ink-2">{readable(step.sentence)}</p>
       {isChosen &&
         step.messages?.map((message) => (
           <SimulatedMessage

@@ -109,7 +109,7 @@ export function WorkflowsPage() {
       ),
       answerOf(
         client.GET('/v1/counts', {
-          params: { query: { measure: 'endings', groupBy: ['workflow'], outcome: ['failed'], from } },
+          params: { query: { measure: 'steps', groupBy: ['workflow'], outcome: ['failed'], from } },
         }),
       ),
     ])
