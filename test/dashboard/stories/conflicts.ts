@@ -74,11 +74,11 @@ test('an integration keeps what is typed; its rate limit and conditions are save
   })
   await page.goto(`development/integrations/${made._id}`)
   await heading(page, 'Health')
-  await page.getByLabel('Name').fill('Spare mail server')
+  await page.getByLabel('Name', { exact: true }).fill('Spare mail server')
   await scene.call('PUT', `/v1/integrations/${made._id}`, { name: 'Third mail server' })
   await refetched(page)
   await shown(page, conflict)
-  assert.equal(await page.getByLabel('Name').inputValue(), 'Spare mail server')
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Spare mail server')
   await page.getByLabel(/Messages per second/).fill('2.5')
   await page.getByRole('button', { name: 'Condition', exact: true }).click()
   assert.deepEqual(await page.getByLabel('What is compared').locator('option').allInnerTexts(), [

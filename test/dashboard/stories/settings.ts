@@ -1,6 +1,7 @@
 // Settings of the environment itself, and what a person's page has beside the profile.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
 import { close, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
 
@@ -92,7 +93,7 @@ test('a key may get several scopes, and says when it was last used', { skip }, a
 
 test('a person has topics, an inbox and hours', { skip }, async () => {
   const { page } = shared
-  await page.goto('development/subscribers/ada?tab=topics')
+  await page.goto('development/subscribers/grace?tab=topics')
   await page.getByRole('link', { name: 'Release notes' }).waitFor()
   await page.getByRole('button', { name: 'Remove from Release notes' }).click()
   await shown(page, 'In no topic')
@@ -100,20 +101,19 @@ test('a person has topics, an inbox and hours', { skip }, async () => {
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByRole('link', { name: 'Release notes' }).waitFor()
   await page.getByRole('radio', { name: 'Inbox' }).click()
-  await shown(page, /is on its way, Ada/)
+  await shown(page, /is on its way, Grace/)
   await page.getByRole('radio', { name: 'Archived' }).click()
   await shown(page, 'Nothing here')
   await page.getByRole('radio', { name: 'Preferences' }).click()
   await page.getByRole('switch', { name: /Only at certain hours/ }).click()
   await page.getByLabel('Monday, from').fill('10:30')
+  const saved = page.waitForResponse((answer: Json) => answer.request().method() === 'PATCH')
   await page.getByRole('button', { name: 'Save the hours' }).click()
-  await gone(page.getByRole('button', { name: 'Save the hours' }))
-  await page.getByRole('switch', { name: /Only at certain hours/ }).waitFor()
-  await page.waitForResponse((answer: { url(): string }) => answer.url().includes('/preferences'))
-  const { global } = await scene.call('GET', '/v2/subscribers/ada/preferences')
+  await saved
+  const { global } = await scene.call('GET', '/v2/subscribers/grace/preferences')
   assert.match(JSON.stringify(global.schedule.weeklySchedule.monday), /10:30/)
   assert.equal(global.schedule.weeklySchedule.sunday.isEnabled, false)
-  await scene.call('PATCH', '/v2/subscribers/ada/preferences', { schedule: null })
+  await scene.call('PATCH', '/v2/subscribers/grace/preferences', { schedule: null })
   await leave(page)
 })
 
@@ -152,6 +152,36 @@ test('a workflow beyond the first hundred is found wherever one is chosen', { sk
   await page.getByRole('button', { name: 'Show more' }).click()
   await gone(page.getByRole('button', { name: 'Show more' }))
   for (const id of made) await scene.call('DELETE', `/v1/workflows/${id}`)
+})
+
+test('the texts of a locale are taken out as a file, and put in again after what changes was shown', {
+  skip,
+}, async () => {
+  const { page } = shared
+  await page.goto('development/translations')
+  const menu = async (item: string) => {
+    await page.getByRole('button', { name: 'Texts in German' }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  const downloaded = page.waitForEvent('download')
+  await menu('Export')
+  const file = await downloaded
+  assert.equal(file.suggestedFilename(), 'de.json')
+  const before = (await scene.call('GET', '/v1/translations/de')).texts
+  const choose = async (text: string) => {
+    const chooser = page.waitForEvent('filechooser')
+    await menu('Import')
+    await (await chooser).setFiles({ name: 'de.json', mimeType: 'application/json', buffer: Buffer.from(text) })
+  }
+  await choose('no JSON')
+  await shown(page, /de\.json holds no texts/)
+  await choose(JSON.stringify({ order: { shipped: 'Unterwegs' }, bye: 'Tschüss' }))
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('bye').waitFor()
+  assert.deepEqual((await scene.call('GET', '/v1/translations/de')).texts, before)
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await page.getByRole('cell', { name: 'Tschüss' }).waitFor()
+  await scene.call('PUT', '/v1/translations/de', { texts: before })
 })
 
 test('an e-mail is shown as in a dark theme, in the editor and in the activity', { skip }, async () => {

@@ -122,7 +122,9 @@ export function ActivityPage() {
       </div>
       <div
         className={
-          notificationId === undefined ? '' : 'grid items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'
+          notificationId === undefined
+            ? ''
+            : 'grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'
         }
       >
         <div className={`card overflow-hidden ${notificationId === undefined ? '' : 'max-xl:hidden'}`}>

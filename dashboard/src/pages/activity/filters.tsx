@@ -99,7 +99,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
           aria-label="Channel"
           value={search.channel ?? ''}
           onChange={(event) => set('channel', event.target.value)}
-          className="field max-w-40 max-sm:max-w-none max-sm:flex-1"
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
         >
           <option value="">All channels</option>
           <option value="email">E-mail</option>
@@ -117,7 +117,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
               event.target.value === '' ? '' : new Date(Date.now() - Number(event.target.value) * hourMs).toISOString(),
             )
           }
-          className="field max-w-40 max-sm:max-w-none max-sm:flex-1"
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
         >
           {ranges.map(([value, shown]) => (
             <option key={value} value={value}>

@@ -31,7 +31,7 @@ export function MoreFilters({
     )
   return (
     <FormDialog title="More filters" action="Apply" busy={false} error={null} onSubmit={apply} onClose={onClose}>
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         {texts.map(([name, label, placeholder, hint]) => (
           <TextField
             key={name}

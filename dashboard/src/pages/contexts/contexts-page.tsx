@@ -115,7 +115,7 @@ function NewContext({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <TextField label="Type" placeholder="workspace" value={type} maxLength={100} onText={setType} />
         <TextField label="Id" placeholder="acme" value={id} maxLength={100} onText={setId} />
       </div>

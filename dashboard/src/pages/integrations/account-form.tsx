@@ -108,7 +108,7 @@ export function AccountForm({ provider, integration }: { provider: Provider; int
       </header>
       <fieldset disabled={!mayChange} className="flex flex-col gap-4 p-4">
         <SaveNotices what="integration" isOvertaken={edits.isOvertaken} save={save} />
-        <div className="grid items-start gap-4 sm:grid-cols-2">
+        <div className="grid grid-cols-1 items-start gap-4 sm:grid-cols-2">
           <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />
           {provider.credentials.map((field) => (
             <Credential

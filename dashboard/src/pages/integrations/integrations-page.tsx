@@ -48,7 +48,7 @@ export function IntegrationsPage() {
       ) : (
         <Answered of={integrations}>
           {(all) => (
-            <div className="grid items-start gap-5 lg:grid-cols-2">
+            <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
               {channels.map((channel) => (
                 <Section key={channel} title={nameOfStep(channel)}>
                   <Accounts
@@ -101,9 +101,12 @@ function Accounts({
     <ul className="divide-y divide-line">
       {inOrder(of).map((one) => (
         <li key={one._id}>
-          <EnvLink to={`/integrations/${one._id}`} className="flex items-center gap-3 px-4 py-3 hover:bg-bg-2">
+          <EnvLink
+            to={`/integrations/${one._id}`}
+            className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3 hover:bg-bg-2"
+          >
             <Icon name={iconOfStep(one.channel)} className="text-ink-2" />
-            <span className="min-w-0 flex-1">
+            <span className="min-w-0 flex-1 basis-48">
               <span className="block truncate font-medium">{one.name}</span>
               <span className="block truncate text-xs text-ink-3">
                 {nameOf(one.providerId) !== one.name && `${nameOf(one.providerId)}: `}
@@ -198,7 +201,7 @@ function Gallery({ providers, channel }: { providers: readonly Provider[]; chann
           </Empty>
         </div>
       ) : (
-        <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-4">
+        <ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-4">
           {shown.map((one) => (
             <li key={one.providerId}>
               <EnvLink

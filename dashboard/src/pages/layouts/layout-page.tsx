@@ -73,7 +73,7 @@ function LayoutForm({ layout }: { layout: Layout }) {
         onConfirm: () => remove.mutate(undefined),
       }}
     >
-      <div className="grid items-start gap-5 xl:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-2">
         <Section title="HTML">
           <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
             <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />

@@ -143,7 +143,7 @@ export function OverviewPage() {
                   tone={oldest > 60_000 ? 'text-amber' : ''}
                 />
               </div>
-              <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+              <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
                 <div className="flex min-w-0 flex-col gap-5">
                   <Section title="Messages">
                     <div className="p-4">

@@ -39,8 +39,8 @@ export function Shares<Count extends Counted, Time extends Timed>({
           <th className="h-9 pl-4 font-medium">{head}</th>
           <th className="px-2 text-right font-medium">Delivered</th>
           <th className="pr-4 pl-2 text-right font-medium sm:pr-2">Failed</th>
-          <th className="px-2 text-right font-medium max-sm:hidden">Half within</th>
-          <th className="pr-4 pl-2 text-right font-medium max-sm:hidden">95 % within</th>
+          <th className="px-2 text-right font-medium whitespace-nowrap max-sm:hidden">Half within</th>
+          <th className="pr-4 pl-2 text-right font-medium whitespace-nowrap max-sm:hidden">95 % within</th>
         </tr>
       </thead>
       <tbody>
@@ -49,7 +49,7 @@ export function Shares<Count extends Counted, Time extends Timed>({
           const failed = sum(id, ['failed', 'unsure'])
           return (
             <tr key={id} className="border-b border-line last:border-0">
-              <td className="h-9 max-w-0 truncate pl-4 sm:w-2/5">
+              <td className="h-9 w-full max-w-0 truncate pl-4">
                 <EnvLink {...linkOf(id)} className="hover:underline">
                   {nameOf(id)}
                 </EnvLink>
@@ -58,10 +58,10 @@ export function Shares<Count extends Counted, Time extends Timed>({
               <td className={`pr-4 pl-2 text-right sm:pr-2 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
                 {failed.toLocaleString('en')}
               </td>
-              <td className="px-2 text-right text-ink-2 max-sm:hidden">
+              <td className="px-2 text-right whitespace-nowrap text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p50Ms)}
               </td>
-              <td className="pr-4 pl-2 text-right text-ink-2 max-sm:hidden">
+              <td className="pr-4 pl-2 text-right whitespace-nowrap text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p95Ms)}
               </td>
             </tr>

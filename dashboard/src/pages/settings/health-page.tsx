@@ -36,7 +36,7 @@ export function HealthPage() {
       lead="Whether all is well, what waits, what was abandoned, and how long data is kept."
     >
       <Checks />
-      <div className="grid items-start gap-5 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <Section title="Queue">
           <Answered of={queue} rows={4}>
             {({ lanes: all }) => (

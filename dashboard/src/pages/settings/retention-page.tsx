@@ -53,7 +53,7 @@ export function RetentionPage() {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="grid gap-1 px-4 py-3 sm:grid-cols-[200px_minmax(0,1fr)]">
+    <div className="grid grid-cols-1 gap-1 px-4 py-3 sm:grid-cols-[200px_minmax(0,1fr)]">
       <dt className="text-ink-2">{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </div>

@@ -118,7 +118,7 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
   const channels = subscriber.channels ?? []
   const providerName = useProviderName()
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-2">
+    <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
       <Section title="Profile">
         <form
           className="flex flex-col gap-3 p-4"
@@ -128,7 +128,7 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
           }}
         >
           <SaveNotices what="profile" isOvertaken={edits.isOvertaken} save={save} />
-          <div className="grid gap-3 sm:grid-cols-2">
+          <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
             {fields.map(([name, label]) => (
               <TextField
                 key={name}

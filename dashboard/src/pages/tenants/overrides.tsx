@@ -195,7 +195,7 @@ function EditOverride({
         options={choices}
         onText={(value) => setActive(value as Three)}
       />
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         {channels.map((channel) => (
           <SelectField
             key={channel}

@@ -66,7 +66,7 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
         onConfirm: () => remove.mutate(undefined),
       }}
     >
-      <div className="grid items-start gap-5 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <Section title="Profile">
           <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
             <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />

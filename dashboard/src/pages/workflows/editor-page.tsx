@@ -89,12 +89,14 @@ function Editor({ workflow }: { workflow: Workflow }) {
   return (
     <div className="flex min-h-screen flex-col">
       <header className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-3 sm:px-6">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-56">
           <EnvLink to="/workflows" className="inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
             <Icon name="left" size={10} /> Workflows
           </EnvLink>
           <div className="flex flex-wrap items-center gap-2">
-            <h1 className="text-lg font-semibold tracking-tight">{draft.name}</h1>
+            <h1 dir="auto" className="min-w-0 text-lg font-semibold tracking-tight break-words">
+              {draft.name}
+            </h1>
             <Badge tone={workflow.active ? 'green' : 'grey'} icon={workflow.active ? 'check' : 'minus'}>
               {workflow.active ? 'Live' : 'Off'}
             </Badge>
@@ -144,7 +146,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
           <SaveNotices what="workflow" isOvertaken={isOvertaken} save={save} />
         </div>
       )}
-      <div className="grid flex-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[230px_minmax(0,1fr)] xl:grid-cols-[210px_minmax(0,1fr)_minmax(320px,360px)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
+      <div className="grid flex-1 grid-cols-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[230px_minmax(0,1fr)] xl:grid-cols-[210px_minmax(0,1fr)_minmax(320px,360px)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
         <Flow
           draft={draft}
           chosen={chosen}

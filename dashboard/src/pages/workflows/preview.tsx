@@ -119,7 +119,8 @@ export function Preview({
         <ol className="flex flex-col gap-4" aria-live="polite">
           {steps.map((step, index) => (
             <SimulatedStep
-              key={step.stepId}
+              // Ids of steps that are not saved are made for each simulation; how a message is looked at outlives it.
+              key={draft.steps[index]?.key ?? step.stepId}
               step={step}
               startedAt={simulation.data?.at ?? ''}
               isChosen={chosen === undefined || draft.steps[index]?.key === chosen.key}

@@ -59,7 +59,7 @@ export function VersionsPage() {
             />
           )
           return (
-            <div className="grid items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)]">
+            <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)]">
               <nav aria-label="Versions" className="card max-h-[75vh] overflow-y-auto max-lg:max-h-64">
                 {data.map((one) => (
                   <Entry
