@@ -192,7 +192,9 @@ test('an e-mail is shown as in a dark theme, in the editor and in the activity',
   await views.getByRole('radio', { name: 'Dark' }).click()
   await shown(page, /has no dark styles of its own/)
   const message = page.frameLocator('iframe').frameLocator('iframe')
-  const filter = await message.locator('html').evaluate('(root) => getComputedStyle(root).filter')
+  const filter = await message
+    .locator('html')
+    .evaluate((root: Json) => root.ownerDocument.defaultView.getComputedStyle(root).filter)
   assert.match(filter, /invert/)
   await views.getByRole('radio', { name: 'Plain text' }).click()
   await page.getByRole('group', { name: 'plain text' }).waitFor()
