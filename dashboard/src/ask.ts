@@ -37,6 +37,47 @@ export function useAskPages<Page extends { readonly hasMore: boolean }>(
   })
 }
 
+interface PageOfRows<Row> {
+  readonly data: readonly Row[]
+  /** Lists by cursor. */
+  readonly next?: string | null
+  /** Lists by page. */
+  readonly hasMore?: boolean
+  readonly totalCount?: number
+}
+
+interface Place {
+  readonly page: number
+  /** As a query takes it: nothing for the first page. */
+  readonly cursor: { readonly after?: string }
+}
+
+const firstPlace: Place = { page: 0, cursor: {} }
+
+/** A whole list, however long: as what a table takes, with a way to the next page. */
+export function useAskRows<Row>(key: Key, ask: (at: Place) => Promise<PageOfRows<Row>>) {
+  const { id } = useEnvironment()
+  const asked = useInfiniteQuery({
+    queryKey: [id, ...key],
+    queryFn: ({ pageParam }) => ask(pageParam),
+    initialPageParam: firstPlace,
+    placeholderData: keepPreviousData,
+    getNextPageParam: ({ next, hasMore }, pages): Place | undefined =>
+      typeof next === 'string' || hasMore === true
+        ? { page: pages.length, cursor: typeof next === 'string' ? { after: next } : {} }
+        : undefined,
+  })
+  return {
+    total: asked.data?.pages.at(-1)?.totalCount,
+    table: {
+      of: asked,
+      rowsOf: ({ pages }: { pages: readonly PageOfRows<Row>[] }): Row[] => pages.flatMap(({ data }) => data),
+      more: () => (asked.hasNextPage ? () => void asked.fetchNextPage() : undefined),
+      loadingMore: asked.isFetchingNextPage,
+    },
+  }
+}
+
 /** Does something, says so, and asks again for whatever begins with one of `touches`. */
 export function useChange<Input, Data>(
   change: (input: Input) => Promise<Data>,

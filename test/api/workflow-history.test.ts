@@ -78,6 +78,19 @@ test('an old version is restored as a new one, with what was secret in it', asyn
   assert.equal(refusedReply.status, 403)
 })
 
+test('a version is not restored over one that was saved in the meantime', async () => {
+  const restore = (query: string) => app.call('POST', `/v1/workflows/shipped/versions/1/restore${query}`)
+  const late = await restore('?ifCurrent=3')
+  assert.equal(late.status, 409, late.text)
+  assert.match(late.text, /Version 3 is no longer the current one/)
+  assert.equal((await get('/v1/workflows/shipped/versions')).data[0].number, 4)
+  assert.equal((await restore('?ifCurrent=0')).status, 422)
+  assert.equal((await restore('?ifCurrent=4')).status, 200)
+  assert.equal((await get('/v1/workflows/shipped/versions')).data[0].number, 5)
+  // As it was before.
+  assert.equal((await app.call('POST', '/v1/workflows/shipped/versions/4/restore?ifCurrent=5')).status, 200)
+})
+
 test('a layout that is gone keeps a version from being restored', async () => {
   const layout = { name: 'Old', identifier: 'old', content: '<html>{{{body}}}</html>' }
   await app.call('POST', '/v1/layouts', { body: layout })

@@ -55,3 +55,27 @@ test('line breaks of Windows are read back as blocks too', () => {
   const { content } = contentOfBlocks([heading, text('One\r\ntwo')])
   assert.deepEqual(blocksOfContent(content), [heading, text('One\ntwo')])
 })
+
+test('a line break in a tag of Liquid stays in it, and is read back', () => {
+  const lined = text('Dear {{ payload.name\n | default: "you" }},\nthanks')
+  const several = text('{% liquid\n  assign a = 1\n  echo a\n%} and <b>more</b>')
+  const open = text('{{ payload.name')
+  const end = text('a }} b')
+  const button: Block = { type: 'button', content: 'Open\n{{ a\n | upcase }}', url: '{{ b }}', align: 'left' }
+  const picture: Block = { type: 'image', url: '{{ b }}', content: 'Of\n{{ a\n}}', align: 'left' }
+  const html = htmlOf([heading, lined])
+  assert.match(html, /\{\{ payload\.name\n \| default: "you" \}\},<br>thanks/)
+  for (const blocks of [
+    [heading, lined, several],
+    [heading, open, lined],
+    [heading, open, end],
+    [heading, button, picture, lined],
+    [{ type: 'loop', item: 'one', list: 'payload.all', blocks: [lined, several] }] satisfies Block[],
+  ])
+    assert.deepEqual(blocksOf(htmlOf(blocks)), blocks, JSON.stringify(blocks))
+})
+
+test('`<br>` that an author wrote in a tag of Liquid stays there', () => {
+  const written = text('{{ payload.text | replace: "<br>", " " }}')
+  assert.deepEqual(blocksOf(htmlOf([heading, written])), [heading, written])
+})

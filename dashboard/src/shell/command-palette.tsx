@@ -1,5 +1,5 @@
 // Ctrl-K: pages, environments, and people, workflows and notifications by name or id.
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { useEffect, useRef, useState } from 'react'
@@ -40,12 +40,18 @@ export function CommandPalette({
     chooseTheme(theme)
     onClose()
   }
+  const wanted = text.trim()
   const workflows = useQuery({
-    queryKey: [id, 'palette', 'workflows'],
-    queryFn: () => answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
+    queryKey: [id, 'palette', 'workflows', wanted],
+    queryFn: () =>
+      answerOf(
+        client.GET('/v1/workflows', {
+          params: { query: { limit: foundMax, ...(wanted === '' ? {} : { query: wanted }) } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
     staleTime: 30_000,
   })
-  const wanted = text.trim()
   const people = useQuery({
     queryKey: [id, 'palette', 'people', wanted],
     enabled: wanted.length >= 2,

@@ -55,7 +55,12 @@ export const places: readonly { readonly title?: string; readonly places: readon
   },
   {
     places: [
-      { to: '/settings', text: 'Settings', icon: 'settings', words: 'api keys users audit suppressions health' },
+      {
+        to: '/settings',
+        text: 'Settings',
+        icon: 'settings',
+        words: 'api keys users environments signing audit retention suppressions health',
+      },
     ],
   },
 ]
@@ -163,7 +168,7 @@ function Account({ environment }: { environment: Environment }) {
   const [theme, setTheme] = useState(chosenTheme)
   const [changing, setChanging] = useState(false)
   const { user, keyName, scopes } = environment.session
-  const what = scopes.includes('full') ? 'May change everything' : `Scope: ${scopes.join(', ')}`
+  const what = scopes.includes('full') ? 'Full access' : `Scope: ${scopes.join(', ')}`
   // The page first: what it asks for by itself would be refused.
   const leave = async () => {
     await navigate({ to: '/sign-in' })

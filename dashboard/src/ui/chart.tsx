@@ -15,6 +15,20 @@ export interface Series {
 const height = 220
 const token = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 
+const dayName = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const hourName = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const daySeconds = 86_400
+
+/** Days where the ticks are days apart; else hours, with the day at midnight. */
+const tickOf = (splits: readonly number[]) => {
+  const apart = (splits[1] ?? 0) - (splits[0] ?? 0)
+  return (seconds: number): string => {
+    const at = new Date(seconds * 1_000)
+    const isMidnight = at.getHours() === 0 && at.getMinutes() === 0
+    return (isMidnight || apart >= daySeconds ? dayName : hourName).format(at)
+  }
+}
+
 /** Bars on top of each other: each series drawn from the sum of those below it. */
 function stacked(series: readonly Series[]): number[][] {
   const sums: number[][] = []
@@ -62,7 +76,7 @@ export function Chart({
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, Math.ceil(max * 1.1))] } },
         axes: [
-          { ...axis, grid: { show: false } },
+          { ...axis, grid: { show: false }, space: 64, values: (_plot, splits) => splits.map(tickOf(splits)) },
           {
             ...axis,
             size: 40,
@@ -75,6 +89,7 @@ export function Chart({
           ...series.toReversed().map(({ name, colour }) => ({
             label: name,
             stroke: token(colour),
+            width: 0,
             fill: token(colour),
             ...(bars === undefined ? {} : { paths: bars }),
             points: { show: false },

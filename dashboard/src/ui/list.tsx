@@ -27,6 +27,16 @@ export interface ListProps<Data, Row> {
   readonly rows?: number
 }
 
+/** Below a list that is no table. */
+export const MoreButton = ({ more, busy }: { more: (() => void) | undefined; busy: boolean }) =>
+  more === undefined ? null : (
+    <div className="flex justify-center border-t border-line p-2">
+      <Button look="quiet" busy={busy} onClick={more}>
+        Show more
+      </Button>
+    </div>
+  )
+
 /** A table in a card, once its rows are there. */
 export function List<Data, Row>({ of, rowsOf, empty, more, rows, ...table }: ListProps<Data, Row>) {
   return (

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { basePath } from '../api.ts'
 import { Button, Choice } from './controls.tsx'
 import { Code } from './copy.tsx'
+import { hasDarkStyles, inDark } from './dark-mail.ts'
 
 export function MessageFrame({
   html,
@@ -41,7 +42,7 @@ export function MessageFrame({
   )
 }
 
-type View = 'desktop' | 'mobile' | 'text' | 'source'
+type View = 'desktop' | 'mobile' | 'dark' | 'text' | 'source'
 const mobileWidth = 375
 
 /** An e-mail as a person sees it, and as a program does. */
@@ -50,11 +51,13 @@ export function EmailView({
   text,
   source,
   subject,
+  height,
 }: {
   html: string
   text?: string | undefined
   source?: (() => Promise<string>) | undefined
   subject?: string | undefined
+  height?: string
 }) {
   const [view, setView] = useState<View>('desktop')
   const [images, setImages] = useState(false)
@@ -62,10 +65,12 @@ export function EmailView({
   useEffect(() => {
     if (view === 'source' && raw === undefined) source?.().then(setRaw, (error: Error) => setRaw(error.message))
   }, [view, raw, source])
+  const isShown = view !== 'text' && view !== 'source'
   const hasRemote = /<img[^>]+src=["']?https?:/i.test(html) || /url\(["']?https?:/i.test(html)
   const options: (readonly [View, string])[] = [
     ['desktop', 'Desktop'],
     ['mobile', 'Mobile'],
+    ['dark', 'Dark'],
     ...(text === undefined ? [] : ([['text', 'Plain text']] as const)),
     ['source', source === undefined ? 'HTML' : 'Source'],
   ]
@@ -73,15 +78,27 @@ export function EmailView({
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <Choice label="How to show the e-mail" value={view} options={options} onChange={setView} />
-        {hasRemote && !images && (view === 'desktop' || view === 'mobile') && (
+        {hasRemote && !images && isShown && (
           <Button look="quiet" icon="eye" onClick={() => setImages(true)}>
             Load remote images
           </Button>
         )}
       </div>
-      {view === 'desktop' && <MessageFrame html={html} images={images} title={subject ?? 'E-mail'} />}
-      {view === 'mobile' && (
-        <MessageFrame html={html} images={images} title={subject ?? 'E-mail'} width={mobileWidth} />
+      {isShown && (
+        <MessageFrame
+          html={view === 'dark' ? inDark(html) : html}
+          images={images}
+          title={subject ?? 'E-mail'}
+          {...(view === 'mobile' ? { width: mobileWidth } : {})}
+          {...(height === undefined ? {} : { height })}
+        />
+      )}
+      {view === 'dark' && (
+        <p className="text-xs text-ink-3">
+          {hasDarkStyles(html)
+            ? 'With the dark styles of the e-mail itself.'
+            : 'The e-mail has no dark styles of its own, so it is shown inverted, as many mail clients do.'}
+        </p>
       )}
       {view === 'text' && <Code label="plain text" text={text ?? ''} />}
       {view === 'source' && <Code label="source" text={source === undefined ? html : (raw ?? 'Loading …')} />}

@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly from?: 'sm' | 'md' | 'lg' | 'xl'
   readonly width?: string
   readonly right?: boolean
+  /** Takes what the others leave; long text in it is cut. */
+  readonly grows?: boolean
   readonly cell: (row: Row) => ReactNode
 }
 
@@ -17,6 +19,8 @@ const hiddenBelow = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidd
 /** From here on rows that are out of sight are not drawn. */
 const drawnMax = 100
 const rowHeight = 37
+/** On a phone the columns without a width share what there is, and cut what is too long. */
+const narrow = 'max-w-[360px] max-sm:w-1/2 max-sm:max-w-0'
 
 export function Table<Row>({
   label,
@@ -84,10 +88,10 @@ export function Table<Row>({
                 }}
                 className={`border-b border-line last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-bg-2'} ${chosen === key ? 'bg-accent-bg' : ''}`}
               >
-                {columns.map(({ head, from, right, cell }) => (
+                {columns.map(({ head, from, right, width, grows, cell }) => (
                   <td
                     key={head}
-                    className={`h-9 max-w-[360px] px-3 py-1.5 first:pl-4 last:pr-4 ${from === undefined ? '' : hiddenBelow[from]} ${right === true ? 'text-right' : ''}`}
+                    className={`h-9 ${grows === true ? 'w-full max-w-0' : width === undefined ? narrow : 'max-w-[360px]'} px-3 py-1.5 first:pl-4 last:pr-4 ${from === undefined ? '' : hiddenBelow[from]} ${right === true ? 'text-right' : ''}`}
                   >
                     {cell(row)}
                   </td>

@@ -3,7 +3,7 @@ import type { Db, Sql } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
-import { notFound } from '../../domain/problem.ts'
+import { conflict, notFound } from '../../domain/problem.ts'
 import { layoutsMax } from '../../domain/workflows/layout.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { DiffLine } from '../../domain/workflows/text-diff.ts'
@@ -94,9 +94,24 @@ export async function restoreVersion(
   db: Db,
   world: World,
   principal: Principal,
-  call: { id: string; version: VersionName; author: Author; idempotency: Idempotency | undefined },
+  call: {
+    id: string
+    version: VersionName
+    /** The number that is current as the caller knows it. */
+    ifCurrent: number | undefined
+    author: Author
+    idempotency: Idempotency | undefined
+  },
 ): Promise<Answer<Workflow>> {
-  const { id, definition } = await workflowAt(db, principal.environment, call.id, call.version)
-  const { author, idempotency } = call
-  return changeBy(firstApi, db, world, principal, { id, workflow: {}, author, idempotency }, () => definition)
+  const { environment } = principal
+  const { id, definition } = await workflowAt(db, environment, call.id, call.version)
+  const { author, idempotency, ifCurrent } = call
+  const current = ifCurrent === undefined ? undefined : await workflowAt(db, environment, call.id, 'current')
+  return changeBy(firstApi, db, world, principal, { id, workflow: {}, author, idempotency }, (stored) => {
+    // The row is locked here: a version that was saved after the look above is seen as well.
+    if (current !== undefined && (current.number !== ifCurrent || stored.version_id !== current.version_id)) {
+      throw conflict(`Version ${ifCurrent} is no longer the current one: the workflow was saved in the meantime`)
+    }
+    return definition
+  })
 }

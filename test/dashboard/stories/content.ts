@@ -139,7 +139,9 @@ test('variables and filters are completed while a template is written', { skip }
 test('a mistake in a template is said where it is made, in the words of the service', { skip }, async () => {
   const { page } = shared
   await page.goto(`development/workflows/${shared.ids.workflowId}`)
-  await page.getByLabel('Text', { exact: true }).fill('{% if %}')
+  const text = page.getByLabel('Text', { exact: true })
+  await written(text, 'Parcel')
+  await text.fill('{% if %}')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('alert').first().waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()

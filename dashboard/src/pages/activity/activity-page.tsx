@@ -29,12 +29,14 @@ const columns: readonly Column<Activity>[] = [
   { head: 'Status', width: '104px', cell: ({ jobs }) => <Status state={outcomeOf(jobs)} /> },
   {
     head: 'Notification',
+    grows: true,
     cell: (one) => (
-      <span className="flex min-w-0 flex-col sm:block">
-        <span className="truncate font-medium">{one.template.name}</span>
-        <span className="truncate text-ink-2 sm:before:mx-1.5 sm:before:text-ink-3 sm:before:content-['→']">
-          {personOf(one)}
+      <span className="flex min-w-0 max-sm:flex-col">
+        <bdi className="truncate font-medium">{one.template.name}</bdi>
+        <span aria-hidden className="mx-1.5 text-ink-3 max-sm:hidden">
+          →
         </span>
+        <bdi className="min-w-[40%] truncate text-ink-2 sm:shrink-0 sm:max-w-[60%] sm:min-w-0">{personOf(one)}</bdi>
       </span>
     ),
   },
@@ -120,7 +122,9 @@ export function ActivityPage() {
       </div>
       <div
         className={
-          notificationId === undefined ? '' : 'grid items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'
+          notificationId === undefined
+            ? ''
+            : 'grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'
         }
       >
         <div className={`card overflow-hidden ${notificationId === undefined ? '' : 'max-xl:hidden'}`}>

@@ -1,9 +1,9 @@
 // The filters of the activity, as chips that can be removed; all of them stand in the address.
 import { useState } from 'react'
-import { answerOf, client } from '../../api.ts'
-import { useAsk } from '../../ask.ts'
 import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
+import { MoreFilters } from './more-filters.tsx'
 
 export interface ActivitySearch {
   readonly subscriber?: string
@@ -11,21 +11,29 @@ export interface ActivitySearch {
   readonly channel?: string
   readonly transactionId?: string
   readonly topic?: string
+  readonly email?: string
+  readonly severity?: string
+  /** As `type:id`, several with commas between. */
+  readonly context?: string
   readonly after?: string
   readonly before?: string
   readonly [name: string]: string | undefined
 }
 
+type Severity = 'high' | 'medium' | 'low' | 'none'
 type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay'
 
 export function queryOf(search: ActivitySearch) {
-  const { subscriber, workflow, channel, transactionId, topic, after, before } = search
+  const { subscriber, workflow, channel, transactionId, topic, email, severity, context, after, before } = search
   return {
     ...(subscriber === undefined ? {} : { search: subscriber }),
     ...(workflow === undefined ? {} : { templates: [workflow] }),
     ...(channel === undefined ? {} : { channels: [channel as Channel] }),
     ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
     ...(topic === undefined ? {} : { topicKey: topic }),
+    ...(email === undefined ? {} : { emails: [email] }),
+    ...(severity === undefined ? {} : { severity: [severity as Severity] }),
+    ...(context === undefined ? {} : { contextKeys: context.split(',').map((one) => one.trim()) }),
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
   }
@@ -40,15 +48,13 @@ const ranges = [
 ] as const
 
 export function Filters({ search, onChange }: { search: ActivitySearch; onChange: (next: ActivitySearch) => void }) {
-  const workflows = useAsk(['workflows', 'names'], () =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
-  )
+  const workflowName = useWorkflowName(search.workflow)
   const [person, setPerson] = useState('')
+  const [asking, setAsking] = useState(false)
   const set = (name: string, value: string) => {
     const { [name]: _before, ...rest } = search
     onChange(value === '' ? rest : { ...rest, [name]: value })
   }
-  const nameOf = (id: string) => workflows.data?.data.find(({ _id }) => _id === id)?.name ?? id
   const chips = Object.entries(search).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const words: Record<string, string> = {
     subscriber: 'Person',
@@ -56,6 +62,9 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
     channel: 'Channel',
     transactionId: 'Transaction',
     topic: 'Topic',
+    email: 'E-mail',
+    severity: 'Severity',
+    context: 'Context',
     after: 'Since',
     before: 'Until',
   }
@@ -79,24 +88,18 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
             className="field pl-8 sm:w-60"
           />
         </form>
-        <select
-          aria-label="Workflow"
-          value={search.workflow ?? ''}
-          onChange={(event) => set('workflow', event.target.value)}
-          className="field max-w-56 max-sm:max-w-none max-sm:flex-1"
-        >
-          <option value="">All workflows</option>
-          {workflows.data?.data.map(({ _id, name }) => (
-            <option key={_id} value={_id}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <WorkflowPicker
+          label="Workflow"
+          value={search.workflow}
+          all="All workflows"
+          className="w-56 max-sm:w-full"
+          onPick={(workflow) => set('workflow', workflow?._id ?? '')}
+        />
         <select
           aria-label="Channel"
           value={search.channel ?? ''}
           onChange={(event) => set('channel', event.target.value)}
-          className="field max-w-40 max-sm:max-w-none max-sm:flex-1"
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
         >
           <option value="">All channels</option>
           <option value="email">E-mail</option>
@@ -114,7 +117,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
               event.target.value === '' ? '' : new Date(Date.now() - Number(event.target.value) * hourMs).toISOString(),
             )
           }
-          className="field max-w-40 max-sm:max-w-none max-sm:flex-1"
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
         >
           {ranges.map(([value, shown]) => (
             <option key={value} value={value}>
@@ -122,7 +125,20 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
             </option>
           ))}
         </select>
+        <Button look="quiet" icon="filter" onClick={() => setAsking(true)}>
+          More filters
+        </Button>
       </div>
+      {asking && (
+        <MoreFilters
+          search={search}
+          onApply={(next) => {
+            setAsking(false)
+            onChange(next)
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
       {chips.length > 0 && (
         <div className="flex flex-wrap items-center gap-1.5">
           {chips.map(([name, value]) => (
@@ -136,7 +152,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
               <span className="text-ink-3">{words[name] ?? name}</span>
               <span className="truncate">
                 {name === 'workflow'
-                  ? nameOf(value)
+                  ? workflowName
                   : name === 'after' || name === 'before'
                     ? new Date(value).toLocaleString()
                     : value}

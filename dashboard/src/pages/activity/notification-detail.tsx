@@ -9,6 +9,7 @@ import { Button, Choice, IconButton } from '../../ui/controls.tsx'
 import { Code, CopyText, Json } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Answered, useTitle } from '../../ui/page.tsx'
+import { readable } from '../../ui/sentences.ts'
 import { Status } from '../../ui/status.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 import { curlOf } from './curl.ts'
@@ -93,7 +94,7 @@ function Whole({
             )}
           </h2>
           <p className="mt-1 text-ink-2" data-testid="verdict">
-            {why?.summary ?? (whyError === null ? 'Loading …' : whyError.message)}
+            {why !== undefined ? readable(why.summary) : whyError === null ? 'Loading …' : whyError.message}
           </p>
         </div>
         <IconButton name="cross" label="Close the notification" onClick={onClose} />

@@ -2,8 +2,10 @@
 import type { Schemas } from '../../api.ts'
 import { CopyText } from '../../ui/copy.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { operatorWord, readable } from '../../ui/sentences.ts'
 import { Status, shownState } from '../../ui/status.tsx'
 import { clockTime, duration, exactTime } from '../../ui/time.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
 import { stateOfJob } from './outcome.ts'
 
 type Detail = Schemas['ActivityDetail']
@@ -69,6 +71,7 @@ function Point({
 }
 
 function Step({ job, why, startedAt, last }: { job: Job; why: WhyStep | undefined; startedAt: number; last: boolean }) {
+  const providerName = useProviderName()
   const state = stateOfJob(job)
   const over = job.executionDetails.at(-1)?.createdAt
   const retries = job.executionDetails.filter(({ isRetry }) => isRetry).length
@@ -78,7 +81,7 @@ function Step({ job, why, startedAt, last }: { job: Job; why: WhyStep | undefine
         <span className="font-medium">{why?.name || job.step.name || nameOfStep(job.type)}</span>
         <Status state={state} />
         {job.providerId !== '' && ['email', 'sms', 'push', 'chat'].includes(job.type) && (
-          <span className="text-xs text-ink-3">{job.providerId}</span>
+          <span className="text-xs text-ink-3">{providerName(job.providerId)}</span>
         )}
         {over !== undefined && (
           <span className="text-xs text-ink-3" title={exactTime(over)}>
@@ -87,7 +90,7 @@ function Step({ job, why, startedAt, last }: { job: Job; why: WhyStep | undefine
         )}
         {retries > 0 && <span className="text-xs text-amber">{retries === 1 ? '1 retry' : `${retries} retries`}</span>}
       </div>
-      {why !== undefined && <p className="mt-1 text-ink-2">{why.sentence}</p>}
+      {why !== undefined && <p className="mt-1 text-ink-2">{readable(why.sentence)}</p>}
       {why?.nextAttemptAt !== undefined && (
         <p className="mt-1 text-xs text-amber">
           Next at {exactTime(why.nextAttemptAt)}, in {duration(new Date(why.nextAttemptAt).getTime() - Date.now())}
@@ -99,6 +102,7 @@ function Step({ job, why, startedAt, last }: { job: Job; why: WhyStep | undefine
 }
 
 function Evidence({ job, why }: { job: Job; why: WhyStep | undefined }) {
+  const providerName = useProviderName()
   const compared = (why?.reasons ?? []).flatMap(({ data }) => comparisonsOf(data))
   if (job.executionDetails.length === 0 && compared.length === 0) return null
   return (
@@ -138,7 +142,9 @@ function Evidence({ job, why }: { job: Job; why: WhyStep | undefined }) {
                   {clockTime(detail.createdAt)}
                 </time>
                 <span className={detail.status === 'Failed' ? 'text-red' : 'text-ink'}>{detail.detail}</span>
-                {detail.providerId !== undefined && <span className="text-ink-3">{detail.providerId}</span>}
+                {detail.providerId !== undefined && (
+                  <span className="text-ink-3">{providerName(detail.providerId)}</span>
+                )}
               </div>
               {detail.raw !== undefined && detail.raw !== '' && (
                 // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
@@ -175,7 +181,14 @@ function comparisonsOf(data: unknown): Comparison[] {
   if (typeof field === 'string' && ('expected' in one || 'actual' in one)) {
     const held = one.passed === true || one.held === true
     const what = [one.filter, one.field].filter((part) => typeof part === 'string').join(' ')
-    return [{ what, was: shown(one.actual), asked: `${one.operator ?? ''} ${shown(one.expected)}`.trim(), held }]
+    return [
+      {
+        what,
+        was: shown(one.actual),
+        asked: `${operatorWord(String(one.operator ?? ''))} ${shown(one.expected)}`.trim(),
+        held,
+      },
+    ]
   }
   return Object.values(one).flatMap(comparisonsOf)
 }

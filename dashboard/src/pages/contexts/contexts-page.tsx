@@ -6,12 +6,14 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
-import { Button, TextField } from '../../ui/controls.tsx'
+import { TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { ConfirmByTyping, FormDialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { EditPage } from '../../ui/edit-page.tsx'
+import { useEdits } from '../../ui/edits.ts'
 import { JsonField } from '../../ui/json-field.tsx'
-import { BackTo, ListPage, Muted } from '../../ui/list.tsx'
-import { Answered, Notice, Page, Section } from '../../ui/page.tsx'
+import { ListPage, Muted } from '../../ui/list.tsx'
+import { Answered, Section } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 
@@ -113,7 +115,7 @@ function NewContext({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <TextField label="Type" placeholder="workspace" value={type} maxLength={100} onText={setType} />
         <TextField label="Id" placeholder="acme" value={id} maxLength={100} onText={setId} />
       </div>
@@ -132,22 +134,17 @@ export function ContextPage() {
 function ContextForm({ context }: { context: Context }) {
   const go = useGo()
   const mayChange = useMayChange('subscribers:write')
-  /** What was changed and is not saved yet. */
-  const [edited, setEdited] = useState<Record<string, unknown>>()
+  const edits = useEdits({ data: context.data as Record<string, unknown> })
   const [isValid, setValid] = useState(true)
-  const data = edited ?? context.data
-  const [deleting, setDeleting] = useState(false)
   const params = { path: { type: context.type, id: context.id } }
-  const isChanged = JSON.stringify(data) !== JSON.stringify(context.data)
   const save = useChange(
-    (saved: Record<string, unknown>) =>
-      answerOf(client.PATCH('/v2/contexts/{type}/{id}', { params, body: { data: saved } })),
+    (sent: typeof edits.changed) =>
+      answerOf(client.PATCH('/v2/contexts/{type}/{id}', { params, body: { data: sent.data ?? {} } })),
     {
       touches: ['contexts'],
       says: 'The context is saved',
       quiet: true,
-      // What was typed while it was saved stays.
-      onDone: (_answer, saved) => setEdited((now) => (now === saved ? undefined : now)),
+      onDone: (_answer, sent) => edits.settle(sent),
     },
   )
   const remove = useChange(() => answerOf(client.DELETE('/v2/contexts/{type}/{id}', { params })), {
@@ -157,34 +154,27 @@ function ContextForm({ context }: { context: Context }) {
     onDone: () => go('/contexts'),
   })
   return (
-    <Page
+    <EditPage
+      what="context"
       title={`${context.type} ${context.id}`}
       wide={false}
-      above={<BackTo to="/contexts">Contexts</BackTo>}
+      list={{ to: '/contexts', name: 'Contexts' }}
       lead={<CopyText text={`${context.type}:${context.id}`} whole />}
-      actions={
-        mayChange && (
-          <>
-            <Button look="danger" icon="trash" onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-            <Button
-              look="primary"
-              icon="check"
-              disabled={!isChanged || !isValid}
-              busy={save.isPending}
-              onClick={() => save.mutate(data)}
-            >
-              Save
-            </Button>
-          </>
-        )
-      }
+      mayChange={mayChange}
+      edits={edits}
+      isValid={isValid}
+      save={save}
+      remove={{
+        word: `${context.type}:${context.id}`,
+        means: 'Templates no longer find its data. Messages that were sent with it keep its key.',
+        isPending: remove.isPending,
+        onConfirm: () => remove.mutate(undefined),
+      }}
     >
-      {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
       <Section title="Data">
         <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
           <JsonField
+            key={edits.discards}
             label="As JSON"
             hint={
               <>
@@ -193,8 +183,8 @@ function ContextForm({ context }: { context: Context }) {
             }
             open
             rows={12}
-            value={data}
-            onValue={setEdited}
+            value={edits.values.data}
+            onValue={(data) => edits.set({ data })}
             onValid={setValid}
           />
           <p className="text-xs text-ink-3">
@@ -202,18 +192,6 @@ function ContextForm({ context }: { context: Context }) {
           </p>
         </fieldset>
       </Section>
-      {deleting && (
-        <ConfirmByTyping
-          title="Delete the context"
-          word={`${context.type}:${context.id}`}
-          action="Delete"
-          busy={remove.isPending}
-          onConfirm={() => remove.mutate(undefined)}
-          onClose={() => setDeleting(false)}
-        >
-          Templates no longer find its data. Messages that were sent with it keep its key.
-        </ConfirmByTyping>
-      )}
-    </Page>
+    </EditPage>
   )
 }

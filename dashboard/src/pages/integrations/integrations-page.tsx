@@ -10,6 +10,8 @@ import { Button, Choice } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
+import type { ProviderCounts } from './health.tsx'
+import { seriesOf, shareOf, useProviderCounts } from './health.tsx'
 
 type Integration = Schemas['Integration']
 type Provider = Schemas['Provider']
@@ -22,6 +24,7 @@ export function IntegrationsPage() {
   const isAdding = search.add !== undefined
   const integrations = useAsk(['integrations', 'list'], () => answerOf(client.GET('/v1/integrations')))
   const providers = useAsk(['providers'], () => answerOf(client.GET('/v1/providers')))
+  const counts = useProviderCounts()
   const nameOf = (id: string) => providers.data?.find(({ providerId }) => providerId === id)?.name ?? id
   return (
     <Page
@@ -45,12 +48,13 @@ export function IntegrationsPage() {
       ) : (
         <Answered of={integrations}>
           {(all) => (
-            <div className="grid items-start gap-5 lg:grid-cols-2">
+            <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
               {channels.map((channel) => (
                 <Section key={channel} title={nameOfStep(channel)}>
                   <Accounts
                     of={all.filter((one) => one.channel === channel)}
                     nameOf={nameOf}
+                    counts={counts.data}
                     channel={channel}
                     mayChange={mayChange}
                   />
@@ -67,11 +71,13 @@ export function IntegrationsPage() {
 function Accounts({
   of,
   nameOf,
+  counts,
   channel,
   mayChange,
 }: {
   of: readonly Integration[]
   nameOf: (id: string) => string
+  counts: ProviderCounts | undefined
   channel: string
   mayChange: boolean
 }) {
@@ -93,20 +99,23 @@ function Accounts({
   }
   return (
     <ul className="divide-y divide-line">
-      {of.map((one) => (
+      {inOrder(of).map((one) => (
         <li key={one._id}>
-          <EnvLink to={`/integrations/${one._id}`} className="flex items-center gap-3 px-4 py-3 hover:bg-bg-2">
+          <EnvLink
+            to={`/integrations/${one._id}`}
+            className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3 hover:bg-bg-2"
+          >
             <Icon name={iconOfStep(one.channel)} className="text-ink-2" />
-            <span className="min-w-0 flex-1">
+            <span className="min-w-0 flex-1 basis-48">
               <span className="block truncate font-medium">{one.name}</span>
-              <span className="block truncate text-xs text-ink-3">{nameOf(one.providerId)}</span>
+              <span className="block truncate text-xs text-ink-3">
+                {nameOf(one.providerId) !== one.name && `${nameOf(one.providerId)}: `}
+                {one.active && roleOf(one)}
+              </span>
             </span>
+            {counts !== undefined && one.active && <DayHealth of={one} counts={counts} />}
             {one.primary && <Badge tone="blue">Primary</Badge>}
-            {one.active ? (
-              <Badge tone="green" icon="check">
-                On
-              </Badge>
-            ) : (
+            {!one.active && (
               <Badge tone="grey" icon="minus">
                 Off
               </Badge>
@@ -115,6 +124,44 @@ function Accounts({
         </li>
       ))}
     </ul>
+  )
+}
+
+/** As the service chooses: those with conditions that fit, oldest first; the primary one; the others; last what is off. */
+const rankOf = (one: Integration): number => (!one.active ? 3 : one.conditions.length > 0 ? 0 : one.primary ? 1 : 2)
+const inOrder = (all: readonly Integration[]): Integration[] => all.toSorted((a, b) => rankOf(a) - rankOf(b))
+
+/** Comes with every environment, until there is a real account. */
+const isBuiltIn = (one: Integration): boolean => one.providerId.startsWith('platform-')
+
+function roleOf(one: Integration): string {
+  if (one.channel === 'in_app') return 'shows messages in your app'
+  if (one.configurations?.capture === true || isBuiltIn(one)) return 'captures messages in the outbox'
+  if (one.conditions.length > 0) return 'for messages that fit its conditions'
+  if (one.primary) return 'sends by default'
+  return ['email', 'sms'].includes(one.channel)
+    ? 'takes over when the one above it cannot'
+    : 'for those who have an address there'
+}
+
+/** Of the last 24 hours, in a word; nothing where nothing was sent. */
+function DayHealth({ of, counts }: { of: Integration; counts: ProviderCounts }) {
+  const series = seriesOf(counts, of)
+  const { total, failed } = shareOf(series)
+  if (total === 0) return null
+  const isCaptured = series.every(({ name, counts: each }) => name === 'Captured' || each.every((one) => one === 0))
+  return (
+    <span title="In the last 24 hours">
+      {failed === 0 ? (
+        <Badge tone={isCaptured ? 'violet' : 'green'} icon={isCaptured ? 'outbox' : 'check'}>
+          {`${total.toLocaleString('en')} ${isCaptured ? 'captured' : 'sent'}`}
+        </Badge>
+      ) : (
+        <Badge tone="red" icon="warning">
+          {`${failed.toLocaleString('en')} of ${total.toLocaleString('en')} failed`}
+        </Badge>
+      )}
+    </span>
   )
 }
 
@@ -154,7 +201,7 @@ function Gallery({ providers, channel }: { providers: readonly Provider[]; chann
           </Empty>
         </div>
       ) : (
-        <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-4">
+        <ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-4">
           {shown.map((one) => (
             <li key={one.providerId}>
               <EnvLink

@@ -1,4 +1,5 @@
 // What needs attention: failures by what went wrong, buried work, integrations that are off, suppressed addresses.
+import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
@@ -7,6 +8,7 @@ import { useMayChange } from '../../session.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
 import { Empty, Section } from '../../ui/page.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
 
 export function Attention({
   queue,
@@ -15,6 +17,7 @@ export function Attention({
   queue: Schemas['QueueCounts'] | undefined
   failures: Schemas['CountedFailures'] | undefined
 }) {
+  const providerName = useProviderName()
   const suppressions = useAsk(['suppressions', 'count'], () =>
     answerOf(client.GET('/v1/suppressions', { params: { query: { limit: 1 } } })),
   )
@@ -38,10 +41,9 @@ export function Attention({
               />
               <div className="min-w-0 flex-1">
                 <p>{one.detail}</p>
-                <p className="text-xs text-ink-3">
+                <p className="text-xs text-ink-3" title={one.reason}>
                   {nameOfStep(one.channel)}
-                  {one.provider !== 'none' && ` by ${one.provider}`}
-                  {one.reason !== undefined && `, ${one.reason}`}
+                  {one.provider !== 'none' && ` by ${providerName(one.provider)}`}
                 </p>
               </div>
               <EnvLink to="/activity" search={{ channel: one.channel }} className="link text-right font-medium">
@@ -88,7 +90,9 @@ function SendAllAgain() {
       ),
     { touches: ['overview', 'activity'], says: 'Failed notifications of the last 24 hours are being resent' },
   )
+  const started = start.data !== undefined && '_id' in start.data ? start.data._id : undefined
   if (!mayChange) return null
+  if (started !== undefined) return <Progress redriveId={started} />
   return (
     <li className="flex flex-wrap items-center gap-3 px-4 py-3">
       <span className="min-w-0 flex-1 text-xs text-ink-2">
@@ -97,6 +101,28 @@ function SendAllAgain() {
       <Button icon="again" busy={start.isPending} onClick={() => start.mutate(undefined)}>
         Send again
       </Button>
+    </li>
+  )
+}
+
+const progressMs = 1_500
+
+/** How far the sending has come, until it is done. */
+function Progress({ redriveId }: { redriveId: string }) {
+  const redrive = useQuery({
+    queryKey: ['redrive', redriveId],
+    queryFn: () => answerOf(client.GET('/v1/redrives/{redriveId}', { params: { path: { redriveId } } })),
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.state === 'running' ? progressMs : false),
+  })
+  const { state = 'running', matched = 0, redriven = 0, lookedAt = 0 } = redrive.data ?? {}
+  return (
+    <li aria-live="polite" className="flex flex-col gap-2 px-4 py-3">
+      <p>
+        {state === 'running' ? 'Sending again' : state === 'completed' ? 'Sent again' : 'Stopped'}:{' '}
+        {redriven.toLocaleString('en')} of {matched.toLocaleString('en')} that failed
+      </p>
+      <progress aria-label="Sent again" className="w-full" value={redriven} max={Math.max(1, matched)} />
+      <p className="text-xs text-ink-3">{lookedAt.toLocaleString('en')} notifications looked at.</p>
     </li>
   )
 }

@@ -8,7 +8,9 @@ import { buttonClass, Choice } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty, Loading, Page, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
+import { Shares } from './shares.tsx'
 
 const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
 
@@ -26,6 +28,7 @@ export function OverviewPage() {
   const search = useSearch({ strict: false }) as { range?: string }
   const range: Range = search.range !== undefined && search.range in ranges ? (search.range as Range) : '24h'
   const go = useGo()
+  const providerName = useProviderName()
   const from = () => new Date(Date.now() - ranges[range]).toISOString()
   const counts = useAsk(
     ['overview', 'counts', range],
@@ -35,7 +38,7 @@ export function OverviewPage() {
       const [events, messages, steps] = await Promise.all([
         ask({ measure: 'events' }),
         ask({ measure: 'messages', groupBy: ['outcome'] }),
-        ask({ measure: 'messages', groupBy: ['channel', 'outcome'] }),
+        ask({ measure: 'messages', groupBy: ['channel', 'provider', 'outcome'] }),
       ])
       return { events, messages, steps }
     },
@@ -43,8 +46,12 @@ export function OverviewPage() {
   )
   const times = useAsk(
     ['overview', 'times', range],
-    () =>
-      answerOf(client.GET('/v1/counts/delivery-times', { params: { query: { from: from(), groupBy: ['channel'] } } })),
+    async () => {
+      const ask = (by: 'channel' | 'provider') =>
+        answerOf(client.GET('/v1/counts/delivery-times', { params: { query: { from: from(), groupBy: [by] } } }))
+      const [channels, providers] = await Promise.all([ask('channel'), ask('provider')])
+      return { channels: channels.data, providers: providers.data }
+    },
     { everyMs: refreshMs, keeps: true },
   )
   const failures = useAsk(
@@ -77,7 +84,7 @@ export function OverviewPage() {
           const delivered = of('sent') + of('captured')
           const failed = of('failed') + of('unsure')
           const share = delivered + failed === 0 ? undefined : delivered / (delivered + failed)
-          const slowest = times.data?.data.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
+          const slowest = times.data?.channels.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
           const due = queue.data?.lanes.reduce((sum, lane) => sum + lane.due, 0) ?? 0
           const oldest = queue.data?.lanes.reduce((most, lane) => Math.max(most, lane.oldestMs), 0) ?? 0
           const after = from()
@@ -136,7 +143,7 @@ export function OverviewPage() {
                   tone={oldest > 60_000 ? 'text-amber' : ''}
                 />
               </div>
-              <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+              <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
                 <div className="flex min-w-0 flex-col gap-5">
                   <Section title="Messages">
                     <div className="p-4">
@@ -154,7 +161,24 @@ export function OverviewPage() {
                     </div>
                   </Section>
                   <Section title="By channel">
-                    <Channels series={steps.series} times={times.data?.data ?? []} />
+                    <Shares
+                      head="Channel"
+                      series={steps.series}
+                      times={times.data?.channels ?? []}
+                      idOf={({ channel }) => channel}
+                      nameOf={nameOfStep}
+                      linkOf={(channel) => ({ to: '/activity', search: { channel, after } })}
+                    />
+                  </Section>
+                  <Section title="By provider">
+                    <Shares
+                      head="Provider"
+                      series={steps.series.filter(({ provider }) => provider !== 'none')}
+                      times={times.data?.providers ?? []}
+                      idOf={({ provider }) => provider}
+                      nameOf={providerName}
+                      linkOf={() => ({ to: '/integrations' })}
+                    />
                   </Section>
                 </div>
                 <Attention queue={queue.data} failures={failures.data} />
@@ -199,61 +223,5 @@ function Figure({
       <span className={`text-xl font-semibold tracking-tight ${tone}`}>{value}</span>
       <span className="text-xs text-ink-3">{hint}</span>
     </EnvLink>
-  )
-}
-
-interface ChannelSeries {
-  readonly channel?: string
-  readonly outcome?: string
-  readonly total: number
-}
-
-function Channels({
-  series,
-  times,
-}: {
-  series: readonly ChannelSeries[]
-  times: readonly { channel?: string; p50Ms: number; p95Ms: number }[]
-}) {
-  const channels = [...new Set(series.flatMap(({ channel }) => channel ?? []))]
-  const sum = (channel: string, outcomes: readonly string[]) =>
-    series
-      .filter((one) => one.channel === channel && outcomes.includes(one.outcome ?? ''))
-      .reduce((all, one) => all + one.total, 0)
-  return (
-    <table className="w-full text-left">
-      <thead className="text-xs text-ink-3">
-        <tr className="border-b border-line">
-          <th className="h-9 pl-4 font-medium">Channel</th>
-          <th className="text-right font-medium">Delivered</th>
-          <th className="pr-4 text-right font-medium sm:pr-0">Failed</th>
-          <th className="text-right font-medium max-sm:hidden">Half within</th>
-          <th className="pr-4 text-right font-medium max-sm:hidden">95 % within</th>
-        </tr>
-      </thead>
-      <tbody>
-        {channels.map((channel) => {
-          const time = times.find((one) => one.channel === channel)
-          const failed = sum(channel, ['failed', 'unsure'])
-          return (
-            <tr key={channel} className="border-b border-line last:border-0">
-              <td className="h-9 pl-4">
-                <EnvLink to="/activity" search={{ channel }} className="hover:underline">
-                  {nameOfStep(channel)}
-                </EnvLink>
-              </td>
-              <td className="text-right">{sum(channel, ['sent', 'captured']).toLocaleString('en')}</td>
-              <td className={`pr-4 text-right sm:pr-0 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
-                {failed.toLocaleString('en')}
-              </td>
-              <td className="text-right text-ink-2 max-sm:hidden">{time === undefined ? '–' : duration(time.p50Ms)}</td>
-              <td className="pr-4 text-right text-ink-2 max-sm:hidden">
-                {time === undefined ? '–' : duration(time.p95Ms)}
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
   )
 }

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { Button } from '../../ui/controls.tsx'
 import { Json } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -55,7 +55,9 @@ const columns: readonly Column<Entry>[] = [
 
 export function AuditPage() {
   const [shown, setShown] = useState<Entry>()
-  const list = useAsk(['audit'], () => answerOf(client.GET('/v1/audit', { params: { query: { limit: 100 } } })))
+  const list = useAskRows(['audit'], ({ cursor }) =>
+    answerOf(client.GET('/v1/audit', { params: { query: { limit: 100, ...cursor } } })),
+  )
   const verify = useChange(() => answerOf(client.GET('/v1/audit/verify')))
   return (
     <SettingsFrame
@@ -80,8 +82,7 @@ export function AuditPage() {
         ))}
       <List
         label="Audit log"
-        of={list}
-        rowsOf={({ data }) => data}
+        {...list.table}
         columns={columns}
         keyOf={({ seq }) => String(seq)}
         onOpen={setShown}

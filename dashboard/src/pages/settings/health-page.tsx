@@ -1,12 +1,12 @@
-// Health: what the checks found, what waits, what was given up, how long data is kept.
+// Health: what the checks found, what waits, what was given up.
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { EnvLink } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
-import { Button, Toggle } from '../../ui/controls.tsx'
+import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Answered, Empty, Section } from '../../ui/page.tsx'
-import { duration, exactTime, Time } from '../../ui/time.tsx'
+import { duration, Time } from '../../ui/time.tsx'
 import { runChecks } from './health-checks.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -17,26 +17,14 @@ export function HealthPage() {
   const mayChange = useMayChange()
   const queue = useAsk(['overview', 'queue'], () => answerOf(client.GET('/v1/counts/queue')), { everyMs: refreshMs })
   const buried = useAsk(['buried'], () => answerOf(client.GET('/v1/buried', { params: { query: { limit: 50 } } })))
-  const retention = useAsk(['retention'], () => answerOf(client.GET('/v1/retention')))
-  const environment = useAsk(['environment'], () => answerOf(client.GET('/v1/environments/me')))
   const again = useChange(
     (id: string) => answerOf(client.POST('/v1/buried/{buriedId}/redrive', { params: { path: { buriedId: id } } })),
     { touches: ['buried', 'overview'], says: 'It is tried again' },
   )
-  const capture = useChange(
-    (on: boolean) => answerOf(client.PATCH('/v1/environments/me', { body: { configurations: { capture: on } } })),
-    {
-      touches: ['environment'],
-      says: (_data, on) => (on ? 'Everything is captured from now on' : 'Messages are sent again'),
-    },
-  )
   return (
-    <SettingsFrame
-      title="Health"
-      lead="Whether all is well, what waits, what was abandoned, and how long data is kept."
-    >
+    <SettingsFrame title="Health" lead="Whether all is well, what waits, and what was abandoned.">
       <Checks />
-      <div className="grid items-start gap-5 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <Section title="Queue">
           <Answered of={queue} rows={4}>
             {({ lanes: all }) => (
@@ -44,23 +32,25 @@ export function HealthPage() {
                 <thead className="text-xs text-ink-3">
                   <tr className="border-b border-line">
                     <th className="h-9 pl-4 font-medium">Lane</th>
-                    <th className="text-right font-medium">Due</th>
-                    <th className="text-right font-medium max-sm:hidden">In progress</th>
-                    <th className="text-right font-medium">Waiting</th>
-                    <th className="pr-4 text-right font-medium">Oldest</th>
+                    <th className="px-2 text-right font-medium">Due</th>
+                    <th className="px-2 text-right font-medium whitespace-nowrap max-sm:hidden">In progress</th>
+                    <th className="px-2 text-right font-medium">Waiting</th>
+                    <th className="pr-4 pl-2 text-right font-medium">Oldest</th>
                   </tr>
                 </thead>
                 <tbody>
                   {all.map((lane) => (
                     <tr key={`${lane.queue}${lane.lane}`} className="border-b border-line last:border-0">
-                      <td className="h-9 pl-4">
+                      <td className="h-9 py-1.5 pl-4">
                         {lanes[lane.lane] ?? lane.lane}{' '}
-                        <span className="text-ink-3">{lane.queue === 'jobs' ? 'steps' : 'tasks'}</span>
+                        <span className="block text-xs text-ink-3">{lane.queue === 'jobs' ? 'steps' : 'tasks'}</span>
                       </td>
-                      <td className="text-right">{lane.due.toLocaleString('en')}</td>
-                      <td className="text-right max-sm:hidden">{lane.inHand.toLocaleString('en')}</td>
-                      <td className="text-right">{lane.waiting.toLocaleString('en')}</td>
-                      <td className="pr-4 text-right text-ink-2">{lane.due === 0 ? '–' : duration(lane.oldestMs)}</td>
+                      <td className="px-2 text-right">{lane.due.toLocaleString('en')}</td>
+                      <td className="px-2 text-right max-sm:hidden">{lane.inHand.toLocaleString('en')}</td>
+                      <td className="px-2 text-right">{lane.waiting.toLocaleString('en')}</td>
+                      <td className="pr-4 pl-2 text-right whitespace-nowrap text-ink-2">
+                        {lane.due === 0 ? '–' : duration(lane.oldestMs)}
+                      </td>
                     </tr>
                   ))}
                 </tbody>
@@ -97,35 +87,6 @@ export function HealthPage() {
             }
           </Answered>
         </Section>
-        <Section title="Sending">
-          <div className="p-4">
-            <Answered of={environment} rows={2}>
-              {({ configurations }) => (
-                <Toggle
-                  label="Capture everything"
-                  hint="Whatever would go out by e-mail, SMS, push or chat is kept in the outbox instead."
-                  checked={configurations.capture}
-                  disabled={!mayChange || capture.isPending}
-                  onChange={(on) => capture.mutate(on)}
-                />
-              )}
-            </Answered>
-          </div>
-        </Section>
-        <Section title="Retention">
-          <Answered of={retention} rows={3}>
-            {(one) => (
-              <dl className="grid grid-cols-[140px_minmax(0,1fr)] gap-y-2 p-4">
-                <dt className="text-ink-3">Kept for</dt>
-                <dd>{one.retentionDays === null ? 'ever' : `${one.retentionDays} days`}</dd>
-                <dt className="text-ink-3">Oldest event</dt>
-                <dd>{one.oldestEventAt === null ? 'none yet' : exactTime(one.oldestEventAt)}</dd>
-                <dt className="text-ink-3">Next to go</dt>
-                <dd>{one.nextDrop === null ? 'nothing' : `${one.nextDrop.month}, ${exactTime(one.nextDrop.at)}`}</dd>
-              </dl>
-            )}
-          </Answered>
-        </Section>
       </div>
     </SettingsFrame>
   )
@@ -152,11 +113,11 @@ function Checks() {
         {(all) => (
           <ul aria-label="Checks" className="divide-y divide-line">
             {all.map(({ name, status, message, advice, to }) => (
-              <li key={name} className="flex gap-3 px-4 py-2.5">
+              <li key={name} className="flex gap-x-3 px-4 py-2.5 max-sm:flex-wrap">
                 <Icon name={looks[status].icon} className={`mt-0.5 ${looks[status].colour}`} />
                 <span className="sr-only">{looks[status].word}</span>
-                <span className="w-32 shrink-0 font-medium max-sm:w-24">{name}</span>
-                <span className="min-w-0 flex-1 text-ink-2">
+                <span className="w-32 shrink-0 font-medium">{name}</span>
+                <span className="min-w-0 flex-1 text-ink-2 max-sm:basis-full max-sm:pl-7">
                   {message}{' '}
                   {advice !== undefined &&
                     (to === undefined ? (

@@ -2,21 +2,37 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useMayChange } from '../../session.tsx'
-import { Button, IconButton, SelectField, TextField } from '../../ui/controls.tsx'
+import { Button, IconButton, TextField, Ticks } from '../../ui/controls.tsx'
 import { Code } from '../../ui/copy.tsx'
 import { ConfirmByTyping, Dialog } from '../../ui/dialog.tsx'
-import { Answered, Notice } from '../../ui/page.tsx'
+import { List } from '../../ui/list.tsx'
+import { Notice } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
 type ApiKey = Schemas['ApiKey']
 type Scope = ApiKey['scopes'][number]
-const scopeWords: Readonly<Record<string, string>> = { full: 'Everything', trigger: 'Trigger events', read: 'Read' }
+const scopeWords: Readonly<Record<Scope, string>> = {
+  full: 'Everything',
+  trigger: 'Trigger events',
+  read: 'Read',
+  'subscribers:write': 'Write subscribers',
+  'inbox:write': 'Write inboxes',
+  'workflows:write': 'Write workflows',
+  'integrations:write': 'Write integrations',
+  'outbox:read': 'Read the outbox',
+}
+const scopeHints: Readonly<Partial<Record<Scope, string>>> = {
+  full: 'Sees secrets and manages keys; includes all of the others.',
+  read: 'Everything but secrets and captured messages.',
+  'workflows:write': 'With layouts and translations.',
+  'subscribers:write': 'With topics, tenants and suppressions.',
+  'inbox:write': 'Marks what is in inboxes as read, archived and so on.',
+}
 
 function State({ of: key }: { of: ApiKey }) {
   if (key.revokedAt !== undefined)
@@ -42,8 +58,8 @@ export function KeysPage() {
   const mayChange = useMayChange()
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<ApiKey>()
-  const list = useAsk(['keys'], () =>
-    answerOf(client.GET('/v1/environments/api-keys', { params: { query: { limit: 100 } } })),
+  const list = useAskRows(['keys'], ({ page }) =>
+    answerOf(client.GET('/v1/environments/api-keys', { params: { query: { page, limit: 100 } } })),
   )
   const revoke = useChange(
     (key: ApiKey) =>
@@ -58,8 +74,17 @@ export function KeysPage() {
       width: '90px',
       cell: (key) => <span className="font-mono text-xs text-ink-2">…{key.hint}</span>,
     },
-    { head: 'May', from: 'sm', cell: (key) => key.scopes.map((scope) => scopeWords[scope] ?? scope).join(', ') },
+    { head: 'May', from: 'sm', cell: (key) => key.scopes.map((scope) => scopeWords[scope]).join(', ') },
     { head: 'State', width: '100px', cell: (key) => <State of={key} /> },
+    {
+      head: 'Last used',
+      from: 'sm',
+      right: true,
+      width: '120px',
+      cell: (key) => (
+        <span className="text-ink-2">{key.lastUsedAt === undefined ? 'Never' : <Time at={key.lastUsedAt} />}</span>
+      ),
+    },
     {
       head: 'Since',
       from: 'md',
@@ -93,11 +118,7 @@ export function KeysPage() {
         )
       }
     >
-      <div className="card overflow-hidden">
-        <Answered of={list}>
-          {({ data }) => <Table label="API keys" rows={data} columns={columns} keyOf={({ _id }) => _id} />}
-        </Answered>
-      </div>
+      <List label="API keys" {...list.table} columns={columns} keyOf={({ _id }) => _id} empty={null} />
       {creating && <NewKey onClose={() => setCreating(false)} />}
       {revoking !== undefined && (
         <ConfirmByTyping
@@ -117,9 +138,9 @@ export function KeysPage() {
 
 function NewKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
-  const [scope, setScope] = useState<Scope>('trigger')
+  const [scopes, setScopes] = useState<Scope[]>(['trigger'])
   const create = useChange(
-    () => answerOf(client.POST('/v1/environments/api-keys', { body: { name: name.trim(), scopes: [scope] } })),
+    () => answerOf(client.POST('/v1/environments/api-keys', { body: { name: name.trim(), scopes } })),
     { touches: ['keys'], quiet: true },
   )
   if (create.data !== undefined) {
@@ -150,7 +171,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
           <Button
             look="primary"
             busy={create.isPending}
-            disabled={name.trim() === ''}
+            disabled={name.trim() === '' || scopes.length === 0}
             onClick={() => create.mutate(undefined)}
           >
             Create
@@ -168,15 +189,15 @@ function NewKey({ onClose }: { onClose: () => void }) {
           autoFocus
           onText={setName}
         />
-        <SelectField
+        <span className="text-sm font-medium">May</span>
+        <Ticks
           label="May"
-          value={scope}
-          options={[
-            ['trigger', 'Trigger events, nothing else'],
-            ['read', 'Read, nothing else'],
-            ['full', 'Do everything'],
-          ]}
-          onText={(next) => setScope(next as Scope)}
+          options={(Object.keys(scopeWords) as Scope[]).map((one) => {
+            const hint = scopeHints[one]
+            return hint === undefined ? ([one, scopeWords[one]] as const) : ([one, scopeWords[one], hint] as const)
+          })}
+          chosen={scopes}
+          onChange={(next) => setScopes(next as Scope[])}
         />
       </div>
     </Dialog>

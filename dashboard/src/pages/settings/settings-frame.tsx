@@ -24,8 +24,11 @@ export function SettingsFrame({
         tabs={[
           { to: at, text: 'API keys' },
           ...(session.managesUsers ? [{ to: `${at}/users`, text: 'Users' }] : []),
+          { to: `${at}/environments`, text: 'Environments' },
+          { to: `${at}/signing`, text: 'Signing' },
           { to: `${at}/suppressions`, text: 'Suppressions' },
           { to: `${at}/audit`, text: 'Audit log' },
+          { to: `${at}/retention`, text: 'Retention' },
           { to: `${at}/health`, text: 'Health' },
         ]}
       />

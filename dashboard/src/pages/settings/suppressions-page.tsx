@@ -2,11 +2,11 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, SelectField, TextField } from '../../ui/controls.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
-import { List } from '../../ui/list.tsx'
+import { List, SearchBox } from '../../ui/list.tsx'
 import { Empty } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -24,8 +24,13 @@ export function SuppressionsPage() {
   const mayChange = useMayChange('subscribers:write')
   const [address, setAddress] = useState('')
   const [channel, setChannel] = useState<'email' | 'sms'>('email')
-  const list = useAsk(['suppressions', 'list'], () =>
-    answerOf(client.GET('/v1/suppressions', { params: { query: { limit: 100 } } })),
+  const [prefix, setPrefix] = useState('')
+  const list = useAskRows(['suppressions', 'list', prefix], ({ cursor }) =>
+    answerOf(
+      client.GET('/v1/suppressions', {
+        params: { query: { limit: 100, ...cursor, ...(prefix === '' ? {} : { addressPrefix: prefix }) } },
+      }),
+    ),
   )
   const add = useChange(
     () => answerOf(client.POST('/v1/suppressions', { body: { channel, address: address.trim() } })),
@@ -103,16 +108,30 @@ export function SuppressionsPage() {
           </Button>
         </form>
       )}
+      <SearchBox
+        key={prefix}
+        label="Search suppressions"
+        placeholder="Beginning of an address"
+        value={prefix}
+        onSearch={setPrefix}
+      />
       <List
         label="Suppressions"
-        of={list}
-        rowsOf={({ data }) => data}
+        {...list.table}
         columns={columns}
         keyOf={(one) => `${one.channel}${one.address}`}
         empty={
-          <Empty icon="ban" title="No address is suppressed">
-            Addresses that bounce or complain are added by themselves when a provider reports them.
-          </Empty>
+          prefix === '' ? (
+            <Empty icon="ban" title="No address is suppressed">
+              Addresses that bounce or complain are added by themselves when a provider reports them.
+            </Empty>
+          ) : (
+            <Empty
+              icon="search"
+              title="No suppressed address begins like this"
+              action={<Button onClick={() => setPrefix('')}>Show all</Button>}
+            />
+          )
         }
       />
     </SettingsFrame>

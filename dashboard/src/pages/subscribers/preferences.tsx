@@ -6,13 +6,15 @@ import { Toggle } from '../../ui/controls.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty, Notice, Section } from '../../ui/page.tsx'
 import { exactTime } from '../../ui/time.tsx'
+import { ScheduleForm } from './schedule.tsx'
 
 interface Change {
   readonly workflowId?: string
-  readonly channels: Record<string, boolean>
+  readonly channels?: Record<string, boolean>
+  readonly schedule?: object
 }
 
-export function Preferences({ subscriberId }: { subscriberId: string }) {
+export function Preferences({ subscriberId, timezone }: { subscriberId: string; timezone: string | undefined }) {
   const mayChange = useMayChange('subscribers:write')
   const path = { subscriberId }
   const preferences = useAsk(['preferences', subscriberId], () =>
@@ -45,19 +47,22 @@ export function Preferences({ subscriberId }: { subscriberId: string }) {
     <Answered of={preferences}>
       {({ global, workflows }) => (
         <div className="flex flex-col gap-5">
-          <Section title="Everything">
+          <Section title="All workflows">
             <div className="flex flex-col gap-3 p-4">
               {global.doNotDisturbUntil !== undefined && (
                 <Notice tone="info">Does not want to be disturbed until {exactTime(global.doNotDisturbUntil)}.</Notice>
               )}
               {toggles(global.channels, undefined, false)}
-              {global.schedule?.isEnabled === true && (
-                <p className="text-xs text-ink-3">
-                  Quiet hours are on: messages wait for the hours that the person chose.
-                </p>
-              )}
             </div>
           </Section>
+          <ScheduleForm
+            key={JSON.stringify(global.schedule)}
+            schedule={global.schedule}
+            timezone={timezone}
+            disabled={!mayChange}
+            busy={save.isPending}
+            onSave={(schedule) => save.mutate({ schedule })}
+          />
           <Section title="By workflow">
             {workflows.length === 0 ? (
               <Empty icon="workflow" title="There is no workflow yet" />

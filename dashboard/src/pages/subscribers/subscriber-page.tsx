@@ -9,15 +9,22 @@ import { useMayChange } from '../../session.tsx'
 import { Button, Choice, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText, Json } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { saveAsFile } from '../../ui/download.ts'
+import { SaveNotices } from '../../ui/edit-page.tsx'
+import { useEdits } from '../../ui/edits.ts'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
+import { BackTo } from '../../ui/list.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Answered, Empty, Notice, Page, Section } from '../../ui/page.tsx'
+import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { sayError } from '../../ui/toast.tsx'
 import { outcomeOf } from '../activity/outcome.ts'
+import { useProviderName } from '../integrations/provider-names.ts'
+import { FeedOfSubscriber } from './feed.tsx'
 import { Preferences } from './preferences.tsx'
 import { nameOfSubscriber } from './subscribers-page.tsx'
+import { TopicsOfSubscriber } from './topics.tsx'
 import { WhySubscriber } from './why-subscriber.tsx'
 
 type Subscriber = Schemas['Subscriber']
@@ -26,6 +33,8 @@ const tabs = [
   ['activity', 'Activity'],
   ['why', 'Why'],
   ['preferences', 'Preferences'],
+  ['topics', 'Topics'],
+  ['feed', 'Inbox'],
 ] as const
 type Tab = (typeof tabs)[number][0]
 
@@ -42,11 +51,7 @@ export function SubscriberPage() {
   return (
     <Page
       title={title}
-      above={
-        <EnvLink to="/subscribers" className="mb-1 inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
-          <Icon name="left" size={10} /> Subscribers
-        </EnvLink>
-      }
+      above={<BackTo to="/subscribers">Subscribers</BackTo>}
       lead={<CopyText text={subscriberId} whole />}
       actions={subscriber.data === undefined ? undefined : <Actions subscriberId={subscriberId} />}
     >
@@ -59,7 +64,7 @@ export function SubscriberPage() {
       <Answered of={subscriber}>
         {(one) => (
           <>
-            {tab === 'profile' && <Profile key={one.updatedAt} subscriber={one} />}
+            {tab === 'profile' && <Profile key={one.subscriberId} subscriber={one} />}
             {tab === 'activity' && <Recent subscriberId={subscriberId} />}
             {tab === 'why' && (
               <WhySubscriber
@@ -68,7 +73,9 @@ export function SubscriberPage() {
                 onWorkflow={(workflow) => go(here, { tab: 'why', workflow }, { replace: true })}
               />
             )}
-            {tab === 'preferences' && <Preferences subscriberId={subscriberId} />}
+            {tab === 'preferences' && <Preferences subscriberId={subscriberId} timezone={one.timezone ?? undefined} />}
+            {tab === 'topics' && <TopicsOfSubscriber subscriberId={subscriberId} />}
+            {tab === 'feed' && <FeedOfSubscriber subscriberId={subscriberId} />}
           </>
         )}
       </Answered>
@@ -88,14 +95,12 @@ type FieldName = (typeof fields)[number][0]
 
 function Profile({ subscriber }: { subscriber: Subscriber }) {
   const mayChange = useMayChange('subscribers:write')
-  const before = Object.fromEntries(fields.map(([name]) => [name, subscriber[name] ?? ''])) as Record<FieldName, string>
-  const [values, setValues] = useState(before)
-  const changed = fields.filter(([name]) => values[name] !== before[name])
+  const edits = useEdits(
+    Object.fromEntries(fields.map(([name]) => [name, subscriber[name] ?? ''])) as Record<FieldName, string>,
+  )
   const save = useChange(
-    () => {
-      const body = Object.fromEntries(
-        changed.map(([name]) => [name, values[name].trim() === '' ? null : values[name].trim()]),
-      )
+    (sent: typeof edits.changed) => {
+      const body = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value.trim() || null]))
       return answerOf(
         client.PATCH('/v2/subscribers/{subscriberId}', {
           params: { path: { subscriberId: subscriber.subscriberId } },
@@ -103,36 +108,42 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
         }),
       )
     },
-    { touches: ['subscribers'], says: 'The profile is saved', quiet: true },
+    {
+      touches: ['subscribers'],
+      says: 'The profile is saved',
+      quiet: true,
+      onDone: (_answer, sent) => edits.settle(sent),
+    },
   )
   const channels = subscriber.channels ?? []
+  const providerName = useProviderName()
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-2">
+    <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
       <Section title="Profile">
         <form
           className="flex flex-col gap-3 p-4"
           onSubmit={(event) => {
             event.preventDefault()
-            save.mutate(undefined)
+            if (edits.isChanged) save.mutate(edits.changed)
           }}
         >
-          {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
-          <div className="grid gap-3 sm:grid-cols-2">
+          <SaveNotices what="profile" isOvertaken={edits.isOvertaken} save={save} />
+          <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
             {fields.map(([name, label]) => (
               <TextField
                 key={name}
                 label={label}
-                value={values[name]}
+                value={edits.values[name]}
                 maxLength={320}
                 readOnly={!mayChange}
-                onText={(value) => setValues({ ...values, [name]: value })}
+                onText={(value) => edits.set({ [name]: value })}
               />
             ))}
           </div>
           {mayChange && (
             <div className="flex justify-end gap-2">
-              {changed.length > 0 && <Button onClick={() => setValues(before)}>Discard</Button>}
-              <Button type="submit" look="primary" busy={save.isPending} disabled={changed.length === 0}>
+              {edits.isChanged && <Button onClick={edits.discard}>Discard</Button>}
+              <Button type="submit" look="primary" busy={save.isPending} disabled={!edits.isChanged}>
                 Save
               </Button>
             </div>
@@ -148,7 +159,7 @@ function Profile({ subscriber }: { subscriber: Subscriber }) {
               <Reach
                 key={`${channel.providerId}${channel.integrationIdentifier ?? ''}`}
                 icon="push"
-                name={channel.providerId}
+                name={providerName(channel.providerId)}
                 value={`${(channel.credentials as { deviceTokens?: string[] }).deviceTokens?.length ?? 1} known`}
               />
             ))}
@@ -238,13 +249,10 @@ function Actions({ subscriberId }: { subscriberId: string }) {
     },
   )
   const download = () =>
-    textOf(`/v1/subscribers/${encodeURIComponent(subscriberId)}/export`).then((text) => {
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }))
-      link.download = `${subscriberId}.ndjson`
-      link.click()
-      URL.revokeObjectURL(link.href)
-    }, sayError)
+    textOf(`/v1/subscribers/${encodeURIComponent(subscriberId)}/export`).then(
+      (text) => saveAsFile(`${subscriberId}.ndjson`, 'application/x-ndjson', text),
+      sayError,
+    )
   return (
     <>
       {mayErase && (

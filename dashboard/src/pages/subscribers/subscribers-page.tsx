@@ -158,7 +158,7 @@ function NewSubscriber({ onClose }: { onClose: () => void }) {
         hint: 'The id that your own system has for the person.',
         autoFocus: true,
       })}
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         {text('firstName', 'First name')}
         {text('lastName', 'Last name')}
         {text('email', 'E-mail address', { type: 'email' })}

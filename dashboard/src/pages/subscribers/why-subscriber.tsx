@@ -2,11 +2,13 @@
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { EnvLink } from '../../env-link.tsx'
-import { buttonClass, SelectField } from '../../ui/controls.tsx'
+import { buttonClass } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty } from '../../ui/page.tsx'
+import { readable } from '../../ui/sentences.ts'
 import { Status } from '../../ui/status.tsx'
 import { exactTime } from '../../ui/time.tsx'
+import { identifierOf, useWorkflows, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 
 export function WhySubscriber({
   subscriberId,
@@ -17,11 +19,9 @@ export function WhySubscriber({
   workflow: string | undefined
   onWorkflow: (workflow: string) => void
 }) {
-  const workflows = useAsk(['workflows', 'names'], () =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
-  )
-  const names = workflows.data?.data.map((one) => [one.triggers[0]?.identifier ?? one._id, one.name] as const) ?? []
-  const chosen = workflow ?? names[0]?.[0]
+  const newest = useWorkflows('')
+  const first = newest.data?.data[0]
+  const chosen = workflow ?? (first === undefined ? undefined : identifierOf(first))
   const why = useAsk(
     ['why', subscriberId, chosen],
     () =>
@@ -32,7 +32,7 @@ export function WhySubscriber({
       ),
     { enabled: chosen !== undefined },
   )
-  if (workflows.data !== undefined && names.length === 0) {
+  if (newest.data !== undefined && chosen === undefined) {
     return (
       <div className="card">
         <Empty icon="workflow" title="There is no workflow yet" />
@@ -42,16 +42,23 @@ export function WhySubscriber({
   return (
     <div className="card flex flex-col gap-4 p-4">
       <div className="max-w-sm">
-        <SelectField label="Workflow" value={chosen ?? ''} options={names} onText={onWorkflow} />
+        <p aria-hidden className="mb-1 font-medium">
+          Workflow
+        </p>
+        <WorkflowPicker
+          label="Workflow"
+          value={chosen}
+          onPick={(one) => one !== undefined && onWorkflow(identifierOf(one))}
+        />
       </div>
       <Answered of={why} rows={4}>
         {(one) => (
           <div className="flex flex-col gap-4">
-            <p className="text-base font-medium">{one.summary}</p>
+            <p className="text-base font-medium">{readable(one.summary)}</p>
             {one.at !== undefined && <p className="text-xs text-ink-3">{exactTime(one.at)}</p>}
             {one.reasons?.map((reason) => (
               <p key={reason.code} className="flex gap-2 text-ink-2">
-                <Icon name="info" className="mt-0.5" /> {reason.sentence}
+                <Icon name="info" className="mt-0.5" /> {readable(reason.sentence)}
               </p>
             ))}
             <ul className="flex flex-col gap-3">
@@ -62,7 +69,7 @@ export function WhySubscriber({
                     <p className="flex flex-wrap items-center gap-2 font-medium">
                       {step.name} <Status state={step.status} />
                     </p>
-                    <p className="text-ink-2">{step.sentence}</p>
+                    <p className="text-ink-2">{readable(step.sentence)}</p>
                   </div>
                 </li>
               ))}

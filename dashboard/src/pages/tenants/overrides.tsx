@@ -1,9 +1,8 @@
 // How workflows behave for one tenant: on, off, or as they are; and which channels they may use.
-import type { ReactNode } from 'react'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useAskPages, useChange } from '../../ask.ts'
+import { useAsk, useChange } from '../../ask.ts'
 import { EnvLink } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, SelectField } from '../../ui/controls.tsx'
@@ -11,6 +10,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
+import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 
 type Override = Schemas['WorkflowOverride']
 const channels = ['email', 'sms', 'in_app', 'push', 'chat'] as const
@@ -36,11 +36,6 @@ export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
   const mayChange = useMayChange('workflows:write')
   const [edited, setEdited] = useState<Override | 'new'>()
   const overrides = useAsk(['tenants', 'overrides', tenant._id], () => overridesOf(tenant._id))
-  const workflows = useAskPages(['workflows', 'pages'], (page) =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { page, limit: 100 } } })),
-  )
-  const names = new Map(workflows.data?.pages.flatMap(({ data }) => data.map(({ _id, name }) => [_id, name] as const)))
-  const nameOf = (one: Override) => names.get(one.workflowId) ?? one.workflowIdentifier
   const remove = useChange(
     (one: Override) =>
       answerOf(client.DELETE('/v1/workflow-overrides/{overrideId}', { params: { path: { overrideId: one._id } } })),
@@ -66,28 +61,13 @@ export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
           ) : (
             <ul className="divide-y divide-line">
               {all.map((one) => (
-                <li key={one._id} className="flex items-center gap-2 py-2 pr-2 pl-4">
-                  <span className="min-w-0 flex-1">
-                    <EnvLink to={`/workflows/${one.workflowId}`} className="font-medium hover:underline">
-                      {nameOf(one)}
-                    </EnvLink>
-                    <span className="mt-1 flex flex-wrap gap-1">
-                      <Exceptions of={one} />
-                    </span>
-                  </span>
-                  {mayChange && (
-                    <>
-                      <Button look="quiet" onClick={() => setEdited(one)}>
-                        Edit
-                      </Button>
-                      <IconButton
-                        name="trash"
-                        label={`Remove the exception of ${nameOf(one)}`}
-                        onClick={() => remove.mutate(one)}
-                      />
-                    </>
-                  )}
-                </li>
+                <Entry
+                  key={one._id}
+                  override={one}
+                  mayChange={mayChange}
+                  onEdit={() => setEdited(one)}
+                  onRemove={() => remove.mutate(one)}
+                />
               ))}
             </ul>
           )
@@ -97,19 +77,44 @@ export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
         <EditOverride
           tenant={tenant}
           override={edited === 'new' ? undefined : edited}
-          workflows={edited === 'new' ? [...names] : [[edited.workflowId, nameOf(edited)]]}
-          more={
-            edited === 'new' &&
-            workflows.hasNextPage && (
-              <Button busy={workflows.isFetchingNextPage} onClick={() => workflows.fetchNextPage()}>
-                Show more workflows
-              </Button>
-            )
-          }
           onClose={() => setEdited(undefined)}
         />
       )}
     </Section>
+  )
+}
+
+function Entry({
+  override,
+  mayChange,
+  onEdit,
+  onRemove,
+}: {
+  override: Override
+  mayChange: boolean
+  onEdit: () => void
+  onRemove: () => void
+}) {
+  const name = useWorkflowName(override.workflowId) ?? override.workflowIdentifier
+  return (
+    <li className="flex items-center gap-2 py-2 pr-2 pl-4">
+      <span className="min-w-0 flex-1">
+        <EnvLink to={`/workflows/${override.workflowId}`} className="font-medium hover:underline">
+          {name}
+        </EnvLink>
+        <span className="mt-1 flex flex-wrap gap-1">
+          <Exceptions of={override} />
+        </span>
+      </span>
+      {mayChange && (
+        <>
+          <Button look="quiet" onClick={onEdit}>
+            Edit
+          </Button>
+          <IconButton name="trash" label={`Remove the exception of ${name}`} onClick={onRemove} />
+        </>
+      )}
+    </li>
   )
 }
 
@@ -131,18 +136,14 @@ function Exceptions({ of: one }: { of: Override }) {
 function EditOverride({
   tenant,
   override,
-  workflows,
-  more,
   onClose,
 }: {
   tenant: Schemas['Tenant']
   override: Override | undefined
-  workflows: readonly (readonly [id: string, name: string])[]
-  more: ReactNode
   onClose: () => void
 }) {
-  const [chosen, setChosen] = useState<string>()
-  const workflowId = chosen ?? workflows[0]?.[0] ?? ''
+  const [workflowId, setWorkflowId] = useState(override?.workflowId)
+  const name = useWorkflowName(workflowId)
   const [active, setActive] = useState<Three>(override === undefined ? 'off' : three(override.active))
   const [settings, setSettings] = useState<Record<string, Three>>(() =>
     Object.fromEntries(channels.map((channel) => [channel, three(override?.preferenceSettings?.[channel])])),
@@ -157,7 +158,11 @@ function EditOverride({
         preferenceSettings: chosen.length === 0 ? null : Object.fromEntries(chosen),
       }
       return override === undefined
-        ? answerOf(client.POST('/v1/workflow-overrides', { body: { workflowId, tenantId: tenant._id, ...body } }))
+        ? answerOf(
+            client.POST('/v1/workflow-overrides', {
+              body: { workflowId: workflowId ?? '', tenantId: tenant._id, ...body },
+            }),
+          )
         : answerOf(
             client.PUT('/v1/workflow-overrides/{overrideId}', { params: { path: { overrideId: override._id } }, body }),
           )
@@ -174,26 +179,23 @@ function EditOverride({
       title={override === undefined ? 'New exception' : 'Edit the exception'}
       action="Save"
       busy={save.isPending}
-      disabled={workflowId === ''}
+      disabled={workflowId === undefined}
       error={save.error}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
-      <SelectField
-        label="Workflow"
-        value={workflowId}
-        disabled={override !== undefined}
-        options={workflows}
-        onText={setChosen}
-      />
-      {more}
+      {override === undefined ? (
+        <WorkflowPicker label="Workflow" value={workflowId} onPick={(one) => setWorkflowId(one?._id)} />
+      ) : (
+        <p className="font-medium">{name}</p>
+      )}
       <SelectField
         label="Runs for this tenant"
         value={active}
         options={choices}
         onText={(value) => setActive(value as Three)}
       />
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         {channels.map((channel) => (
           <SelectField
             key={channel}

@@ -6,20 +6,15 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
-import { Button, TextField } from '../../ui/controls.tsx'
+import { TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { EditPage } from '../../ui/edit-page.tsx'
+import { useEdits } from '../../ui/edits.ts'
 import { JsonField } from '../../ui/json-field.tsx'
-import { BackTo } from '../../ui/list.tsx'
-import { Answered, Notice, Page, Section } from '../../ui/page.tsx'
+import { Answered, Section } from '../../ui/page.tsx'
 import { Overrides } from './overrides.tsx'
 
 type Tenant = Schemas['Tenant']
-/** What was changed and is not saved yet; the rest is as the service has it. */
-interface Edits {
-  readonly name?: string
-  readonly data?: Record<string, unknown>
-}
 
 export function TenantPage() {
   const { identifier = '' } = useParams({ strict: false }) as { identifier?: string }
@@ -32,21 +27,20 @@ export function TenantPage() {
 function TenantForm({ tenant }: { tenant: Tenant }) {
   const go = useGo()
   const mayChange = useMayChange('subscribers:write')
-  const [edits, setEdits] = useState<Edits>({})
-  const { name = tenant.name ?? '', data = tenant.data ?? {} } = edits
+  const edits = useEdits({ name: tenant.name ?? '', data: tenant.data ?? {} })
+  const { name, data } = edits.values
   const [isValid, setValid] = useState(true)
-  const [deleting, setDeleting] = useState(false)
   const params = { path: { identifier: tenant.identifier } }
-  const isChanged = name !== (tenant.name ?? '') || JSON.stringify(data) !== JSON.stringify(tenant.data ?? {})
   const save = useChange(
-    (_saved: Edits) =>
-      answerOf(client.PATCH('/v1/tenants/{identifier}', { params, body: { name: name.trim() || null, data } })),
+    ({ name: newName, ...rest }: typeof edits.changed) => {
+      const body = { ...rest, ...(newName === undefined ? {} : { name: newName.trim() || null }) }
+      return answerOf(client.PATCH('/v1/tenants/{identifier}', { params, body }))
+    },
     {
       touches: ['tenants'],
       says: 'The tenant is saved',
       quiet: true,
-      // What was typed while it was saved stays.
-      onDone: (_answer, saved) => setEdits((now) => (now === saved ? {} : now)),
+      onDone: (_answer, sent) => edits.settle(sent),
     },
   )
   const remove = useChange(() => answerOf(client.DELETE('/v1/tenants/{identifier}', { params })), {
@@ -56,40 +50,28 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
     onDone: () => go('/tenants'),
   })
   return (
-    <Page
+    <EditPage
+      what="tenant"
       title={tenant.name || tenant.identifier}
-      above={<BackTo to="/tenants">Tenants</BackTo>}
+      list={{ to: '/tenants', name: 'Tenants' }}
       lead={<CopyText text={tenant.identifier} whole />}
-      actions={
-        mayChange && (
-          <>
-            <Button look="danger" icon="trash" onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-            <Button
-              look="primary"
-              icon="check"
-              disabled={!isChanged || !isValid}
-              busy={save.isPending}
-              onClick={() => save.mutate(edits)}
-            >
-              Save
-            </Button>
-          </>
-        )
-      }
+      mayChange={mayChange}
+      edits={edits}
+      isValid={isValid}
+      save={save}
+      remove={{
+        word: tenant.identifier,
+        means: 'Its settings for workflows no longer apply. What was sent stays in the activity.',
+        isPending: remove.isPending,
+        onConfirm: () => remove.mutate(undefined),
+      }}
     >
-      {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
-      <div className="grid items-start gap-5 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2">
         <Section title="Profile">
           <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
-            <TextField
-              label="Name"
-              value={name}
-              maxLength={255}
-              onText={(next) => setEdits({ ...edits, name: next })}
-            />
+            <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />
             <JsonField
+              key={edits.discards}
               label="Data"
               hint={
                 <>
@@ -99,25 +81,13 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
               open
               rows={10}
               value={data}
-              onValue={(next) => setEdits({ ...edits, data: next })}
+              onValue={(next) => edits.set({ data: next })}
               onValid={setValid}
             />
           </fieldset>
         </Section>
         <Overrides tenant={tenant} />
       </div>
-      {deleting && (
-        <ConfirmByTyping
-          title="Delete the tenant"
-          word={tenant.identifier}
-          action="Delete"
-          busy={remove.isPending}
-          onConfirm={() => remove.mutate(undefined)}
-          onClose={() => setDeleting(false)}
-        >
-          Its settings for workflows no longer apply. What was sent stays in the activity.
-        </ConfirmByTyping>
-      )}
-    </Page>
+    </EditPage>
   )
 }

@@ -2,14 +2,14 @@
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAsk, useAskRows, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { BackTo } from '../../ui/list.tsx'
+import { BackTo, MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
 
 export function TopicPage() {
@@ -22,10 +22,8 @@ export function TopicPage() {
   const topic = useAsk(['topics', 'one', topicKey], () =>
     answerOf(client.GET('/v2/topics/{topicKey}', { params: { path } })),
   )
-  const members = useAsk(
-    ['topics', 'members', topicKey],
-    () => answerOf(client.GET('/v2/topics/{topicKey}/subscriptions', { params: { path, query: { limit: 100 } } })),
-    { enabled: topic.data !== undefined },
+  const members = useAskRows(['topics', 'members', topicKey], ({ cursor }) =>
+    answerOf(client.GET('/v2/topics/{topicKey}/subscriptions', { params: { path, query: { limit: 100, ...cursor } } })),
   )
   const add = useChange(
     (id: string) =>
@@ -51,6 +49,7 @@ export function TopicPage() {
   return (
     <Page
       title={topic.data?.name || topicKey}
+      count={members.total?.toLocaleString('en')}
       wide={false}
       above={<BackTo to="/topics">Topics</BackTo>}
       lead={<CopyText text={topicKey} whole />}
@@ -88,13 +87,13 @@ export function TopicPage() {
                 </Button>
               </form>
             )}
-            <Answered of={members}>
-              {({ data }) =>
-                data.length === 0 ? (
+            <Answered of={members.table.of}>
+              {(pages) =>
+                members.table.rowsOf(pages).length === 0 ? (
                   <Empty icon="people" title="No subscribers yet" />
                 ) : (
                   <ul className="divide-y divide-line">
-                    {data.map((one) => (
+                    {members.table.rowsOf(pages).map((one) => (
                       <li key={one._id} className="flex items-center gap-3 py-1.5 pr-2 pl-4">
                         <Icon name="people" className="text-ink-2" />
                         <span className="min-w-0 flex-1 truncate">
@@ -120,6 +119,7 @@ export function TopicPage() {
                 )
               }
             </Answered>
+            <MoreButton more={members.table.more()} busy={members.table.loadingMore} />
           </section>
         )}
       </Answered>

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -30,17 +30,16 @@ const columns: readonly Column<Topic>[] = [
 export function TopicsPage() {
   const go = useGo()
   const [creating, setCreating] = useState(false)
-  const list = useAsk(['topics', 'list'], () =>
-    answerOf(client.GET('/v2/topics', { params: { query: { limit: 100 } } })),
+  const list = useAskRows(['topics', 'list'], ({ cursor }) =>
+    answerOf(client.GET('/v2/topics', { params: { query: { limit: 100, ...cursor } } })),
   )
   return (
     <ListPage
       title="Topics"
-      count={list.data?.totalCount}
+      count={list.total}
       lead="Named groups of subscribers: an event for a topic notifies all of them."
       creates={{ text: 'New topic', scope: 'subscribers:write', onClick: () => setCreating(true) }}
-      of={list}
-      rowsOf={({ data }) => data}
+      {...list.table}
       columns={columns}
       keyOf={({ key }) => key}
       onOpen={({ key }) => go(`/topics/${encodeURIComponent(key)}`)}

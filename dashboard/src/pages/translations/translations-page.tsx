@@ -7,17 +7,8 @@ import { Button, TextField } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
-
-type Texts = Record<string, string>
-
-/** Nested texts by their keys with dots. */
-function flat(value: unknown, prefix = ''): Texts {
-  if (typeof value !== 'object' || value === null) return { [prefix]: String(value ?? '') }
-  return Object.assign(
-    {},
-    ...Object.entries(value).map(([key, one]) => flat(one, prefix === '' ? key : `${prefix}.${key}`)),
-  ) as Texts
-}
+import type { Texts } from './locale-menu.tsx'
+import { flat, LocaleMenu, nameOfLocale } from './locale-menu.tsx'
 
 export function TranslationsPage() {
   const mayChange = useMayChange('workflows:write')
@@ -62,7 +53,7 @@ export function TranslationsPage() {
   return (
     <Page
       title="Translations"
-      count={all.data === undefined ? undefined : `${all.data.size} locales`}
+      count={all.data === undefined ? undefined : `${all.data.size} ${all.data.size === 1 ? 'locale' : 'locales'}`}
       lead={
         <>
           Texts by locale: a template says <code className="font-mono text-xs">{"{{ 'order.shipped' | t }}"}</code>, and
@@ -99,7 +90,17 @@ export function TranslationsPage() {
                         <th className="h-9 border-b border-line pl-4 font-medium">Key</th>
                         {locales.map((locale) => (
                           <th key={locale} className="border-b border-line px-3 font-medium whitespace-nowrap">
-                            {locale}
+                            <span className="flex items-center gap-1">
+                              {nameOfLocale(locale)} <span className="font-mono font-normal">{locale}</span>
+                              <LocaleMenu
+                                locale={locale}
+                                texts={byLocale.get(locale) ?? {}}
+                                mayChange={mayChange}
+                                busy={save.isPending}
+                                error={save.error}
+                                onImport={(texts, done) => save.mutate(new Map([[locale, texts]]), { onSuccess: done })}
+                              />
+                            </span>
                           </th>
                         ))}
                       </tr>
@@ -121,7 +122,7 @@ export function TranslationsPage() {
                             )}
                           </td>
                           {locales.map((locale) => (
-                            <td key={locale} className="min-w-40 px-3 py-2 align-top">
+                            <td key={locale} dir="auto" className="min-w-40 px-3 py-2 text-start align-top">
                               {byLocale.get(locale)?.[key] ?? (
                                 <Badge tone="amber" icon="warning">
                                   Missing

@@ -100,7 +100,11 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
         </div>
       </div>
       <div
-        className={deliveryId === undefined ? '' : 'grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]'}
+        className={
+          deliveryId === undefined
+            ? ''
+            : 'grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]'
+        }
       >
         <div className={deliveryId === undefined ? '' : 'max-xl:hidden'}>
           <List
@@ -187,7 +191,7 @@ function SendPeriodAgain({ endpoint, onClose }: { endpoint: Endpoint; onClose: (
       <p className="text-ink-2">
         Events of this period are sent once more, the oldest first, with the same ids and bodies as before.
       </p>
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <TextField label="From" type="datetime-local" value={from} onText={setFrom} />
         <TextField
           label="To"

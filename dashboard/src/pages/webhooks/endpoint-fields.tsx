@@ -2,8 +2,9 @@
 import type { Schemas } from '../../api.ts'
 import { ApiError, answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
-import { Choice, TextField, Ticks } from '../../ui/controls.tsx'
+import { Choice, IconButton, TextField, Ticks } from '../../ui/controls.tsx'
 import { Loading } from '../../ui/page.tsx'
+import { identifierOf, useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 
 export type EndpointInput = Required<Omit<Schemas['CreateWebhookEndpoint'], 'concurrency'>> & { concurrency: number }
 type EventType = EndpointInput['eventTypes'][number]
@@ -23,13 +24,8 @@ export function EndpointFields({
 }) {
   const set = (members: Partial<EndpointInput>) => onChange({ ...fields, ...members })
   const types = useAsk(['webhook-event-types'], () => answerOf(client.GET('/v1/webhook-endpoints/event-types')))
-  const workflows = useAsk(['workflows', 'names'], () =>
-    answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100 } } })),
-  )
   const errors = error instanceof ApiError ? error.fields : {}
   const eventTypes = types.data?.filter(({ type }) => type !== 'webhook.test') ?? []
-  const known = workflows.data?.data.map((one) => [one.triggers[0]?.identifier ?? one._id, one.name] as const) ?? []
-  const missing = fields.workflows.filter((one) => !known.some(([identifier]) => identifier === one))
   return (
     <>
       <TextField
@@ -60,15 +56,7 @@ export function EndpointFields({
         isLoading={types.data === undefined}
         onChange={(chosen) => set({ eventTypes: chosen as EventType[] })}
       />
-      <Some
-        label="Workflows"
-        all="All workflows"
-        some="Only some"
-        chosen={fields.workflows}
-        options={[...known, ...missing.map((one) => [one, one] as const)]}
-        isLoading={workflows.data === undefined}
-        onChange={(chosen) => set({ workflows: chosen })}
-      />
+      <SomeWorkflows chosen={fields.workflows} onChange={(chosen) => set({ workflows: chosen })} />
       <TextField
         label="Requests at a time"
         type="number"
@@ -121,5 +109,37 @@ function Some({
       {isLoading && <Loading rows={2} />}
       {chosen.length > 0 && <Ticks label={label} options={options} chosen={chosen} onChange={onChange} />}
     </div>
+  )
+}
+
+/** All of them, or those that were chosen; an empty list means all to the service. */
+function SomeWorkflows({ chosen, onChange }: { chosen: readonly string[]; onChange: (chosen: string[]) => void }) {
+  return (
+    <div className="flex flex-col gap-2">
+      <span className="text-sm font-medium">Workflows</span>
+      {chosen.length > 0 && (
+        <ul className="rounded-md border border-line">
+          {chosen.map((one) => (
+            <Chosen key={one} workflow={one} onRemove={() => onChange(chosen.filter((other) => other !== one))} />
+          ))}
+        </ul>
+      )}
+      <WorkflowPicker
+        label={chosen.length === 0 ? 'Workflows' : 'Another workflow'}
+        value={undefined}
+        all={chosen.length === 0 ? 'All workflows' : 'Add another'}
+        onPick={(one) => one !== undefined && onChange([...new Set([...chosen, identifierOf(one)])])}
+      />
+    </div>
+  )
+}
+
+function Chosen({ workflow, onRemove }: { workflow: string; onRemove: () => void }) {
+  const name = useWorkflowName(workflow) ?? workflow
+  return (
+    <li className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-3 last:border-0">
+      <span className="min-w-0 flex-1 truncate">{name}</span>
+      <IconButton name="cross" label={`Without ${name}`} onClick={onRemove} />
+    </li>
   )
 }

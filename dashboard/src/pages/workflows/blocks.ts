@@ -51,17 +51,20 @@ interface StoredBlock {
   readonly styles?: { readonly textAlign?: Align }
 }
 
+/** From its own beginning: a tag without an end, while it is typed, reaches into none that comes later. */
+const liquidTag = /(\{\{(?:(?!\{[{%]).)*?\}\}|\{%(?:(?!\{[{%]).)*?%\})/s
 /** Liquid is rendered before anything reads the HTML: what stands in its tags stays as it was written. */
 const outsideTags = (text: string, change: (part: string) => string): string =>
   text
-    .split(/(\{\{.*?\}\}|\{%.*?%\})/s)
+    .split(liquidTag)
     .map((part, index) => (index % 2 === 0 ? change(part) : part))
     .join('')
 const attribute = (text: string): string => outsideTags(text, (part) => part.replaceAll('"', '&quot;'))
 const unattribute = (text: string): string => outsideTags(text, (part) => part.replaceAll('&quot;', '"'))
 const newLine = /\r\n?|\n/g
-const oneLine = (text: string): string => text.replace(newLine, '<br>')
-const lines = (text: string): string => text.replaceAll('<br>', '\n')
+/** A line break of the text is `<br>`; one in a tag of Liquid stays, as `{% liquid %}` counts its lines. */
+const oneLine = (text: string): string => outsideTags(text, (part) => part.replace(newLine, '<br>'))
+const lines = (text: string): string => outsideTags(text, (part) => part.replaceAll('<br>', '\n'))
 
 /** In a text without tags the service keeps line breaks; in one with tags they are white space, so there it takes `<br>`. */
 const storedText = (text: string): string =>
@@ -74,7 +77,7 @@ const link =
   'display:inline-block;padding:12px 24px;background-color:#1f2933;color:#ffffff;font-weight:600;text-decoration:none;border-radius:6px'
 const picture = 'max-width:100%;height:auto;border:0'
 
-/** One element in one line; what holds others begins and ends in lines of its own. */
+/** One element in one line, but for line breaks in tags of Liquid; what holds others begins and ends in lines of its own. */
 export function htmlOf(blocks: readonly Block[]): string {
   return blocks.map(htmlOfBlock).join('\n')
 }
@@ -104,24 +107,36 @@ function htmlOfBlock(block: Block): string {
 }
 
 const patterns = {
-  heading: /^<h2 style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/h2>$/,
+  heading: /^<h2 style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/h2>$/s,
   image: new RegExp(
     `^<p style="margin:0 0 16px;text-align:(left|center|right)"><img src="(.*?)" alt="(.*?)" style="${picture}"></p>$`,
+    's',
   ),
   button: new RegExp(
     `^<p style="margin:8px 0 24px;text-align:(left|center|right)"><a href="(.*?)" style="${link}">(.*)</a></p>$`,
+    's',
   ),
-  text: /^<p style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/p>$/,
+  text: /^<p style="margin:0 0 16px;text-align:(left|center|right)">(.*)<\/p>$/s,
   loop: /^\{% for (\S*) in (.*) %\}$/,
   condition: /^\{% if (.*) %\}$/,
 }
 
 /** The blocks that this HTML was made of; undefined when it was written otherwise. */
 export function blocksOf(html: string): Block[] | undefined {
-  const reader = { lines: html === '' ? [] : html.split('\n'), at: 0 }
+  // Line by line first: a tag that is not finished in one block may look as if it ended in another.
+  return blocksOfLines(html, html.split('\n')) ?? blocksOfLines(html, linesOutsideTags(html))
+}
+
+function blocksOfLines(html: string, found: readonly string[]): Block[] | undefined {
+  const reader = { lines: html === '' ? [] : found, at: 0 }
   const blocks = readUntil(reader, undefined)
   return blocks !== undefined && reader.at === reader.lines.length && htmlOf(blocks) === html ? blocks : undefined
 }
+
+/** No text holds this character: the service refuses it. */
+const mark = '\u0000'
+const linesOutsideTags = (html: string): string[] =>
+  outsideTags(html, (part) => part.replaceAll('\n', mark)).split(mark)
 
 interface Reader {
   readonly lines: readonly string[]

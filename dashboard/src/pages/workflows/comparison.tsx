@@ -4,7 +4,7 @@ import type { EarlierStep, Part } from './condition-parts.ts'
 
 type Options = readonly (readonly [value: string, shown: string])[]
 
-const subjects: Options = [
+const allSubjects: Options = [
   ['payload', 'Payload'],
   ['subscriber', 'Subscriber'],
   ['tenant', 'Tenant'],
@@ -73,10 +73,13 @@ function begun(on: string, before: Part, earlier: readonly EarlierStep[]): Part 
 export function Comparison({
   part,
   earlier,
+  subjects,
   onChange,
 }: {
   part: Part
   earlier: readonly EarlierStep[]
+  /** What may be compared; everything when left out. */
+  subjects?: readonly string[]
   onChange: (part: Part | undefined) => void
 }) {
   const set = (members: Partial<Part>) => onChange({ ...part, ...members })
@@ -85,7 +88,7 @@ export function Comparison({
       <Select
         label="What is compared"
         value={part.on}
-        options={subjects}
+        options={allSubjects.filter(([one]) => subjects === undefined || subjects.includes(one))}
         className="w-36"
         onText={(on) => onChange(begun(on, part, earlier))}
       />

@@ -28,11 +28,17 @@ export function Conditions({
   filters,
   earlier = [],
   title = 'Conditions',
+  subjects,
+  none = 'The step always applies. With a condition it is skipped for those whom it does not fit.',
   onChange,
 }: {
   filters: readonly Json[]
   earlier?: readonly EarlierStep[]
   title?: string
+  /** What may be compared; everything when left out. */
+  subjects?: readonly string[]
+  /** What it means that there is no condition. */
+  none?: string
   onChange: (filters: Json[]) => void
 }) {
   const groups = filters as unknown as readonly Group[]
@@ -47,11 +53,7 @@ export function Conditions({
           {groups.length === 0 ? 'Condition' : 'Or another'}
         </Button>
       </div>
-      {groups.length === 0 && (
-        <p className="text-ink-2">
-          The step always applies. With a condition it is skipped for those whom it does not fit.
-        </p>
-      )}
+      {groups.length === 0 && <p className="text-ink-2">{none}</p>}
       {groups.map((group, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: groups are known by their place
         <div key={index} className="flex flex-col gap-2 rounded-md border border-line p-3">
@@ -67,6 +69,7 @@ export function Conditions({
               key={place}
               part={part}
               earlier={earlier}
+              {...(subjects === undefined ? {} : { subjects })}
               onChange={(next) =>
                 putGroup(index, {
                   children: next === undefined ? group.children.toSpliced(place, 1) : group.children.with(place, next),

@@ -120,7 +120,7 @@ function restOf(step: object): Json {
 }
 
 /** Answers list what some clients cannot read apart; here it is one list. */
-function wholeFilters(filters: unknown): Json[] {
+export function wholeFilters(filters: unknown): Json[] {
   return ((filters ?? []) as (Json & { children?: Json[]; moreChildren?: Json[] })[]).map(
     ({ moreChildren, children = [], ...filter }) => ({ ...filter, children: [...children, ...(moreChildren ?? [])] }),
   )

@@ -8,10 +8,10 @@ import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { DeleteByTyping, SaveButtons, SaveNotices } from '../../ui/edit-page.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Answered, Notice, useTitle } from '../../ui/page.tsx'
+import { Answered, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Draft } from './draft.ts'
 import { bodyOf, draftOf, earlierOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
@@ -89,12 +89,14 @@ function Editor({ workflow }: { workflow: Workflow }) {
   return (
     <div className="flex min-h-screen flex-col">
       <header className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-3 sm:px-6">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-56">
           <EnvLink to="/workflows" className="inline-flex items-center gap-1 text-xs text-ink-2 hover:text-ink">
             <Icon name="left" size={10} /> Workflows
           </EnvLink>
           <div className="flex flex-wrap items-center gap-2">
-            <h1 className="text-lg font-semibold tracking-tight">{draft.name}</h1>
+            <h1 dir="auto" className="min-w-0 text-lg font-semibold tracking-tight break-words">
+              {draft.name}
+            </h1>
             <Badge tone={workflow.active ? 'green' : 'grey'} icon={workflow.active ? 'check' : 'minus'}>
               {workflow.active ? 'Live' : 'Off'}
             </Badge>
@@ -103,11 +105,6 @@ function Editor({ workflow }: { workflow: Workflow }) {
           </div>
         </div>
         <div className="flex flex-wrap items-center gap-2">
-          {(isChanged || !isValid) && (
-            <Button look="quiet" onClick={discard}>
-              Discard
-            </Button>
-          )}
           {mayChange && (
             <>
               <Button
@@ -117,15 +114,13 @@ function Editor({ workflow }: { workflow: Workflow }) {
               >
                 {draft.active ? 'Switch off' : 'Switch on'}
               </Button>
-              <Button
-                look="primary"
-                icon="check"
-                disabled={!isChanged || !isValid}
-                busy={save.isPending}
-                onClick={() => save.mutate(draft)}
-              >
-                Save
-              </Button>
+              <SaveButtons
+                isChanged={isChanged}
+                isValid={isValid}
+                save={save}
+                onSave={() => save.mutate(draft)}
+                onDiscard={discard}
+              />
             </>
           )}
           <Menu
@@ -148,16 +143,10 @@ function Editor({ workflow }: { workflow: Workflow }) {
       </header>
       {(save.error !== null || isOvertaken) && (
         <div className="flex flex-col gap-2 px-4 pt-3 sm:px-6">
-          {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
-          {isOvertaken && (
-            <Notice tone="warning">
-              Someone else saved this workflow while you were editing. Saving overwrites their change; discarding shows
-              it.
-            </Notice>
-          )}
+          <SaveNotices what="workflow" isOvertaken={isOvertaken} save={save} />
         </div>
       )}
-      <div className="grid flex-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[230px_minmax(0,1fr)] xl:grid-cols-[210px_minmax(0,1fr)_minmax(320px,360px)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
+      <div className="grid flex-1 grid-cols-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[230px_minmax(0,1fr)] xl:grid-cols-[210px_minmax(0,1fr)_minmax(320px,360px)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
         <Flow
           draft={draft}
           chosen={chosen}
@@ -195,16 +184,16 @@ function Editor({ workflow }: { workflow: Workflow }) {
       )}
       {panel === 'promote' && <Promote workflow={workflow} isChanged={isChanged} onClose={() => setPanel(undefined)} />}
       {panel === 'delete' && (
-        <ConfirmByTyping
-          title="Delete the workflow"
-          word={workflow.triggers[0]?.identifier ?? workflow.name}
-          action="Delete"
-          busy={remove.isPending}
-          onConfirm={() => remove.mutate(undefined)}
+        <DeleteByTyping
+          what="workflow"
+          of={{
+            word: workflow.triggers[0]?.identifier ?? workflow.name,
+            means: 'It can no longer be triggered. Running notifications continue, and the activity is kept.',
+            isPending: remove.isPending,
+            onConfirm: () => remove.mutate(undefined),
+          }}
           onClose={() => setPanel(undefined)}
-        >
-          It can no longer be triggered. Running notifications continue, and the activity is kept.
-        </ConfirmByTyping>
+        />
       )}
     </div>
   )

@@ -49,7 +49,7 @@ export function EmailForm(props: StepFormProps) {
         value={template.preheader ?? ''}
         onText={(preheader) => set({ preheader })}
       />
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <TextField
           label="Sender’s name"
           hint="Else that of the integration."

@@ -8,8 +8,9 @@ import { useMayChange } from '../../session.tsx'
 import { Button, TextField } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { JsonField } from '../../ui/json-field.tsx'
-import { Bubble, MessageFrame } from '../../ui/message-frame.tsx'
+import { Bubble, EmailView } from '../../ui/message-frame.tsx'
 import { Loading, Notice, Section } from '../../ui/page.tsx'
+import { readable } from '../../ui/sentences.ts'
 import type { Tone } from '../../ui/status.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { duration, exactTime } from '../../ui/time.tsx'
@@ -118,7 +119,8 @@ export function Preview({
         <ol className="flex flex-col gap-4" aria-live="polite">
           {steps.map((step, index) => (
             <SimulatedStep
-              key={step.stepId}
+              // Ids of steps that are not saved are made for each simulation; how a message is looked at outlives it.
+              key={draft.steps[index]?.key ?? step.stepId}
               step={step}
               startedAt={simulation.data?.at ?? ''}
               isChosen={chosen === undefined || draft.steps[index]?.key === chosen.key}
@@ -174,7 +176,7 @@ function SimulatedStep({
           </span>
         )}
       </div>
-      <p className="text-ink-2">{step.sentence}</p>
+      <p className="text-ink-2">{readable(step.sentence)}</p>
       {isChosen &&
         step.messages?.map((message) => (
           <SimulatedMessage
@@ -208,7 +210,7 @@ function SimulatedMessage({ message }: { message: Schemas['SimulatedMessage'] })
       {html === undefined ? (
         <Bubble channel="email" content={textOfContent(message.content)} />
       ) : (
-        <MessageFrame html={html} images={false} title={message.subject ?? 'E-mail'} height="h-[340px]" />
+        <EmailView html={html} text={envelope.text} subject={message.subject} height="h-[340px]" />
       )}
     </div>
   )

@@ -3,7 +3,7 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
-import { answerOf, client } from '../../api.ts'
+import { ApiError, answerOf, client } from '../../api.ts'
 import { useAsk, useAskPages, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
@@ -11,7 +11,7 @@ import { Button, Choice } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff, DiffSize } from '../../ui/diff.tsx'
 import { BackTo } from '../../ui/list.tsx'
-import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
+import { Answered, Empty, Notice, Page, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 
@@ -50,6 +50,8 @@ export function VersionsPage() {
               key={version.number}
               workflowId={workflowId}
               version={version}
+              current={data.find(({ isCurrent }) => isCurrent)?.number ?? 0}
+              onConflict={() => void versions.refetch()}
               against={search.with ?? 'before'}
               onAgainst={(next) =>
                 go(`${at}/versions`, { ...search, version: String(version.number), with: next }, { replace: true })
@@ -57,7 +59,7 @@ export function VersionsPage() {
             />
           )
           return (
-            <div className="grid items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)]">
+            <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)]">
               <nav aria-label="Versions" className="card max-h-[75vh] overflow-y-auto max-lg:max-h-64">
                 {data.map((one) => (
                   <Entry
@@ -145,17 +147,23 @@ function Entry({ version, isChosen, onChoose }: { version: Version; isChosen: bo
 function VersionDetail({
   workflowId,
   version,
+  current,
+  onConflict,
   against,
   onAgainst,
 }: {
   workflowId: string
   version: Version
+  /** The number of the current one, as the page shows it. */
+  current: number
+  onConflict: () => void
   against: Against
   onAgainst: (next: Against) => void
 }) {
   const go = useGo()
   const mayChange = useMayChange('workflows:write')
-  const [restoring, setRestoring] = useState(false)
+  /** The version that was current when it was asked for. */
+  const [restoringFrom, setRestoringFrom] = useState<number>()
   const isFirst = version.number === 1
   // The first has nothing before it, the current one nothing after it.
   const shown: Against = version.isCurrent ? 'before' : isFirst ? 'current' : against
@@ -174,19 +182,23 @@ function VersionDetail({
     { enabled: from > 0 },
   )
   const restore = useChange(
-    () =>
+    (ifCurrent: number) =>
       answerOf(
         client.POST('/v1/workflows/{workflowId}/versions/{version}/restore', {
-          params: { path: { workflowId, version: String(version.number) } },
+          params: { path: { workflowId, version: String(version.number) }, query: { ifCurrent } },
         }),
       ),
     {
       touches: ['workflows'],
       says: `Version ${version.number} is restored, as a new version`,
       leaves: true,
+      quiet: true,
       onDone: () => go(`/workflows/${workflowId}`),
     },
   )
+  const isOvertaken =
+    (restoringFrom !== undefined && restoringFrom !== current) ||
+    (restore.error instanceof ApiError && restore.error.status === 409)
   return (
     <Section
       title={`Version ${version.number}, ${exactTime(version.createdAt)}`}
@@ -204,7 +216,13 @@ function VersionDetail({
             />
           )}
           {mayChange && !version.isCurrent && (
-            <Button icon="history" onClick={() => setRestoring(true)}>
+            <Button
+              icon="history"
+              onClick={() => {
+                restore.reset()
+                setRestoringFrom(current)
+              }}
+            >
               Restore
             </Button>
           )}
@@ -238,23 +256,38 @@ function VersionDetail({
           }
         </Answered>
       )}
-      {restoring && (
+      {restoringFrom !== undefined && (
         <Dialog
           title={`Restore version ${version.number}`}
-          onClose={() => setRestoring(false)}
+          onClose={() => setRestoringFrom(undefined)}
           footer={
             <>
-              <Button onClick={() => setRestoring(false)}>Keep the current one</Button>
-              <Button look="primary" busy={restore.isPending} onClick={() => restore.mutate(undefined)}>
+              <Button onClick={() => setRestoringFrom(undefined)}>Keep the current one</Button>
+              <Button
+                look="primary"
+                busy={restore.isPending}
+                disabled={isOvertaken}
+                onClick={() => restore.mutate(restoringFrom, { onError: onConflict })}
+              >
                 Restore
               </Button>
             </>
           }
         >
-          <p className="text-ink-2">
-            New events use the content of version {version.number} from then on. It is saved as a new version, so
-            nothing is lost; running notifications continue with theirs.
-          </p>
+          <div className="flex flex-col gap-3">
+            {isOvertaken ? (
+              <Notice tone="warning">
+                Someone else saved this workflow while you were looking. Nothing was restored: close this, look at the
+                newest version, and restore again if you still want to.
+              </Notice>
+            ) : (
+              restore.error !== null && <Notice tone="error">{restore.error.message}</Notice>
+            )}
+            <p className="text-ink-2">
+              New events use the content of version {version.number} from then on. It is saved as a new version, so
+              nothing is lost; running notifications continue with theirs.
+            </p>
+          </div>
         </Dialog>
       )}
     </Section>

@@ -3,7 +3,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAsk, useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -21,6 +21,7 @@ interface Row {
 }
 
 const weekMs = 7 * 86_400_000
+const pageSize = 100
 
 const columns: readonly Column<Row>[] = [
   {
@@ -87,40 +88,42 @@ const columns: readonly Column<Row>[] = [
   },
 ]
 
+/** By workflow. */
+const totals = (counts: Schemas['Counts']) =>
+  new Map(counts.series.map(({ workflow, total }) => [workflow?._id ?? '', total]))
+
 export function WorkflowsPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
   const [creating, setCreating] = useState(false)
-  const list = useAsk(
-    ['workflows', 'list', q],
-    async () => {
-      const from = new Date(Date.now() - weekMs).toISOString()
-      const [page, used, ended] = await Promise.all([
-        answerOf(client.GET('/v1/workflows', { params: { query: { limit: 100, ...(q === '' ? {} : { query: q }) } } })),
-        answerOf(
-          client.GET('/v1/counts', { params: { query: { measure: 'notifications', groupBy: ['workflow'], from } } }),
-        ),
-        answerOf(
-          client.GET('/v1/counts', {
-            params: { query: { measure: 'endings', groupBy: ['workflow'], outcome: ['failed'], from } },
-          }),
-        ),
-      ])
-      const totalOf = (counts: Schemas['Counts'], id: string) =>
-        counts.series.find(({ workflow }) => workflow?._id === id)?.total ?? 0
-      const rows = page.data.map((workflow) => ({
-        workflow,
-        notifications: totalOf(used, workflow._id),
-        failed: totalOf(ended, workflow._id),
-      }))
-      return { rows, total: page.totalCount ?? rows.length }
-    },
-    { keeps: true },
+  const list = useAskRows(['workflows', 'list', q], ({ page }) =>
+    answerOf(
+      client.GET('/v1/workflows', { params: { query: { page, limit: pageSize, ...(q === '' ? {} : { query: q }) } } }),
+    ),
   )
+  const counts = useAsk(['workflows', 'counts'], async () => {
+    const from = new Date(Date.now() - weekMs).toISOString()
+    const [used, ended] = await Promise.all([
+      answerOf(
+        client.GET('/v1/counts', { params: { query: { measure: 'notifications', groupBy: ['workflow'], from } } }),
+      ),
+      answerOf(
+        client.GET('/v1/counts', {
+          params: { query: { measure: 'steps', groupBy: ['workflow'], outcome: ['failed'], from } },
+        }),
+      ),
+    ])
+    return { used: totals(used), ended: totals(ended) }
+  })
+  const rowOf = (workflow: Workflow): Row => ({
+    workflow,
+    notifications: counts.data?.used.get(workflow._id) ?? 0,
+    failed: counts.data?.ended.get(workflow._id) ?? 0,
+  })
   return (
     <ListPage
       title="Workflows"
-      count={list.data?.total}
+      count={list.total}
       lead="What happens when something is triggered, step by step."
       creates={{ text: 'New workflow', scope: 'workflows:write', onClick: () => setCreating(true) }}
       search={{
@@ -130,8 +133,8 @@ export function WorkflowsPage() {
         none: 'No workflow fits',
         onSearch: (text) => go('/workflows', { q: text }),
       }}
-      of={list}
-      rowsOf={({ rows }) => rows}
+      {...list.table}
+      rowsOf={(data) => list.table.rowsOf(data).map(rowOf)}
       columns={columns}
       keyOf={({ workflow }) => workflow._id}
       onOpen={({ workflow }) => go(`/workflows/${workflow._id}`)}

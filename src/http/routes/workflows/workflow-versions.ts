@@ -68,10 +68,20 @@ export const workflowVersionRoutes = [
       'Saves the content of the version again, as a new version. The identifier, and whether the workflow is active, stay as they are.',
     scope: 'workflows:write',
     params: versionParams,
+    query: Type.Object({
+      ifCurrent: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 999_999_999,
+          description:
+            'The number of the version that is current as you know it. If another one was saved since, nothing is restored (409).',
+        }),
+      ),
+    }),
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { principal, author, params, idempotency }) => {
-      const call = { id: params.workflowId, version: versionOf(params.version), author, idempotency }
+    handle: ({ db, world }, { principal, author, params, query: { ifCurrent }, idempotency }) => {
+      const call = { id: params.workflowId, version: versionOf(params.version), ifCurrent, author, idempotency }
       return restoreVersion(db, world, principal, call)
     },
   }),

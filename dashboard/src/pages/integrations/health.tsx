@@ -1,0 +1,131 @@
+// How an account's provider does over time: what it accepted and what failed, hour by hour or day by day.
+import { lazy, Suspense, useState } from 'react'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAsk } from '../../ask.ts'
+import { EnvLink } from '../../env-link.tsx'
+import type { Series } from '../../ui/chart.tsx'
+import { Choice } from '../../ui/controls.tsx'
+import { Answered, Empty, Loading, Section } from '../../ui/page.tsx'
+
+const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
+
+const dayMs = 86_400_000
+const ranges = { '24h': dayMs, '7d': 7 * dayMs, '30d': 30 * dayMs } as const
+type Range = keyof typeof ranges
+const refreshMs = 30_000
+const outcomes = [
+  ['sent', 'Accepted', 'green'],
+  ['captured', 'Captured', 'violet'],
+  ['unsure', 'Perhaps accepted', 'amber'],
+  ['failed', 'Failed', 'red'],
+] as const
+
+export type ProviderCounts = Schemas['Counts']
+type Of = Pick<Schemas['Integration'], 'providerId' | 'channel'>
+
+/** Messages of every provider by result, with one call for all accounts. */
+export const useProviderCounts = (range: Range = '24h') =>
+  useAsk(
+    ['integrations', 'health', range],
+    () =>
+      answerOf(
+        client.GET('/v1/counts', {
+          params: {
+            query: {
+              measure: 'messages',
+              groupBy: ['channel', 'provider', 'outcome'],
+              from: new Date(Date.now() - ranges[range]).toISOString(),
+              step: range === '30d' ? 'day' : 'hour',
+            },
+          },
+        }),
+      ),
+    { everyMs: refreshMs, keeps: true },
+  )
+
+/** Those of one provider on its channel, by result; what never happened is left out, except what was accepted. */
+export function seriesOf(counts: ProviderCounts, { providerId, channel }: Of): Series[] {
+  return outcomes.flatMap(([outcome, name, colour]) => {
+    const found = counts.series.find(
+      (one) => one.provider === providerId && one.channel === channel && one.outcome === outcome,
+    )
+    if (found === undefined && outcome !== 'sent') return []
+    return [{ name, colour, counts: found?.counts ?? counts.starts.map(() => 0) }]
+  })
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+export function shareOf(series: readonly Series[]): { total: number; failed: number } {
+  const total = sum(series.map(({ counts }) => sum(counts)))
+  const failed = sum(series.flatMap(({ name, counts }) => (name === 'Failed' ? [sum(counts)] : [])))
+  return { total, failed }
+}
+
+export function Health({
+  integration,
+  providerName,
+  accounts,
+}: {
+  integration: Of
+  providerName: string
+  accounts: number
+}) {
+  const [range, setRange] = useState<Range>('24h')
+  const counts = useProviderCounts(range)
+  return (
+    <Section
+      title="Health"
+      actions={
+        <Choice
+          label="Period"
+          value={range}
+          onChange={setRange}
+          options={[
+            ['24h', '24 hours'],
+            ['7d', '7 days'],
+            ['30d', '30 days'],
+          ]}
+        />
+      }
+    >
+      <Answered of={counts}>
+        {(found) => {
+          const series = seriesOf(found, integration)
+          const { total, failed } = shareOf(series)
+          if (total === 0)
+            return (
+              <Empty icon="activity" title="Nothing was sent in this period">
+                Each message and what {providerName} answered is counted here.
+              </Empty>
+            )
+          return (
+            <div className="flex flex-col gap-4 p-4">
+              <p className="text-ink-2">
+                <strong className="text-base font-semibold text-ink">
+                  {failed === 0 ? 'None' : failed.toLocaleString('en')}
+                </strong>{' '}
+                of {total.toLocaleString('en')} {total === 1 ? 'message' : 'messages'} failed
+                {accounts > 1 && `, over all ${accounts} accounts at ${providerName}`}.{' '}
+                {failed > 0 && (
+                  <EnvLink to="/activity" search={{ channel: integration.channel }} className="link">
+                    See what happened
+                  </EnvLink>
+                )}
+              </p>
+              <Suspense fallback={<Loading rows={4} />}>
+                <Chart
+                  label={`Messages by ${providerName}`}
+                  starts={found.starts}
+                  series={series}
+                  unit={range === '30d' ? 'day' : 'hour'}
+                />
+              </Suspense>
+            </div>
+          )
+        }}
+      </Answered>
+    </Section>
+  )
+}

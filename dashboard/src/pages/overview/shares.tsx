@@ -1,0 +1,73 @@
+// How the channels and the providers did: delivered, failed, and how fast.
+import { EnvLink } from '../../env-link.tsx'
+import { duration } from '../../ui/time.tsx'
+
+interface Counted {
+  readonly outcome?: string
+  readonly total: number
+}
+
+interface Timed {
+  readonly p50Ms: number
+  readonly p95Ms: number
+}
+
+export function Shares<Count extends Counted, Time extends Timed>({
+  head,
+  series,
+  times,
+  idOf,
+  nameOf,
+  linkOf,
+}: {
+  head: string
+  series: readonly Count[]
+  times: readonly Time[]
+  idOf: (one: Count | Time) => string | undefined
+  nameOf: (id: string) => string
+  linkOf: (id: string) => { readonly to: string; readonly search?: Record<string, string> }
+}) {
+  const ids = [...new Set(series.flatMap((one) => idOf(one) ?? []))]
+  const sum = (id: string, outcomes: readonly string[]) =>
+    series
+      .filter((one) => idOf(one) === id && outcomes.includes(one.outcome ?? ''))
+      .reduce((all, one) => all + one.total, 0)
+  return (
+    <table className="w-full text-left">
+      <thead className="text-xs text-ink-3">
+        <tr className="border-b border-line">
+          <th className="h-9 pl-4 font-medium">{head}</th>
+          <th className="px-2 text-right font-medium">Delivered</th>
+          <th className="pr-4 pl-2 text-right font-medium sm:pr-2">Failed</th>
+          <th className="px-2 text-right font-medium whitespace-nowrap max-sm:hidden">Half within</th>
+          <th className="pr-4 pl-2 text-right font-medium whitespace-nowrap max-sm:hidden">95 % within</th>
+        </tr>
+      </thead>
+      <tbody>
+        {ids.map((id) => {
+          const time = times.find((one) => idOf(one) === id)
+          const failed = sum(id, ['failed', 'unsure'])
+          return (
+            <tr key={id} className="border-b border-line last:border-0">
+              <td className="h-9 w-full max-w-0 truncate pl-4">
+                <EnvLink {...linkOf(id)} className="hover:underline">
+                  {nameOf(id)}
+                </EnvLink>
+              </td>
+              <td className="px-2 text-right">{sum(id, ['sent', 'captured']).toLocaleString('en')}</td>
+              <td className={`pr-4 pl-2 text-right sm:pr-2 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
+                {failed.toLocaleString('en')}
+              </td>
+              <td className="px-2 text-right whitespace-nowrap text-ink-2 max-sm:hidden">
+                {time === undefined ? '–' : duration(time.p50Ms)}
+              </td>
+              <td className="pr-4 pl-2 text-right whitespace-nowrap text-ink-2 max-sm:hidden">
+                {time === undefined ? '–' : duration(time.p95Ms)}
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
