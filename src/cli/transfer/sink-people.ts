@@ -93,7 +93,11 @@ async function subscribe(
       const incomplete = { kind: 'subscription', id: `${topicKey} ${first.subscriberId}`, reason }
       return sumOf([{ changed: 0, left: [incomplete] }, await subscribe(target, topicKey, path, [plain])])
     }
-    return { changed: 0, left: [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }], refused: given.length }
+    return {
+      changed: 0,
+      left: [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }],
+      refused: given.length,
+    }
   }
 }
 
