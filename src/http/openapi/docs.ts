@@ -1,17 +1,18 @@
 // /openapi.json and /docs: the interface, for programs and for people.
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
+import { styleScript } from './docs-styles.ts'
 
 /**
- * The reference page includes its own script and styles; nothing is fetched from elsewhere. An inline script is allowed
- * by its hash, so that no other runs; styles are created by the script, and cannot be hashed.
+ * The reference page includes its own script and styles; nothing is fetched from elsewhere. Inline scripts are allowed by
+ * their hash, so that no other runs, and styles by a nonce that only scripts know.
  */
-const pagePolicy = (scripts: readonly string[]): string =>
+const pagePolicy = (scripts: readonly string[], nonce: string): string =>
   [
     "default-src 'self'",
     `script-src ${["'self'", ...scripts].join(' ')}`,
-    "style-src 'self' 'unsafe-inline'",
+    `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: https:",
     "font-src 'self' data:",
     "connect-src 'self'",
@@ -19,6 +20,12 @@ const pagePolicy = (scripts: readonly string[]): string =>
     "object-src 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
+
+/** Without an icon of its own, a browser would ask for one that does not exist. */
+const emptyIcon = '<link rel="icon" href="data:," />'
+
+const completed = (html: string, nonce: string): string =>
+  html.replace('<head>', `<head>\n    ${emptyIcon}\n    <script nonce="${nonce}">${styleScript}</script>`)
 
 /** The hashes of the scripts that stand within a page. */
 function hashesOfScripts(html: string): string[] {
@@ -36,8 +43,11 @@ export async function installDocs(app: FastifyInstance, makeDocument: () => obje
   })
   await app.register(async (pages) => {
     pages.addHook('onSend', async (_request, reply, payload) => {
+      const nonce = randomBytes(16).toString('base64')
       const isPage = typeof payload === 'string' && /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
-      reply.header('content-security-policy', pagePolicy(isPage ? hashesOfScripts(payload) : []))
+      const page = isPage ? completed(payload, nonce) : payload
+      reply.header('content-security-policy', pagePolicy(isPage ? hashesOfScripts(String(page)) : [], nonce))
+      return page
     })
     await pages.register(scalar, {
       routePrefix: '/docs',
