@@ -213,3 +213,29 @@ test('items are unique by their value, however many there are', () => {
   assert.ok(isUnique(...Array.from({ length: 4_000 }, (_, index) => ({ index }))))
   assert.deepEqual(compiled.check({ list: [1, 1] }), ['payload.list must NOT have duplicate items'])
 })
+
+test('parts that are applied to each of many members are stopped when their time is over', () => {
+  const names = Array.from({ length: 100 }, (_, at) => `x${at}`)
+  const ofEach = [
+    { anyOf: names.map((name) => ({ required: [name] })) },
+    { required: names },
+    { enum: names.map((name) => ({ name })) },
+  ]
+  const many = Array.from({ length: 200_000 }, (_, at) => ({ at }))
+  for (const each of ofEach) {
+    const schema = compilePayloadSchema({ properties: { items: { items: each } } })
+    assert.ok(schema.ok)
+    assert.deepEqual(schema.check({ items: many }), [
+      'payload takes too long to validate against the payloadSchema of the workflow',
+    ])
+    assert.ok(schema.check({ items: many.slice(0, 2) }).length > 1)
+    assert.deepEqual([{ items: many }, { items: [[[many]]] }, { items: many.slice(0, 2) }].map(schema.isQuick), [
+      false,
+      false,
+      true,
+    ])
+  }
+  // What is said of an object as a whole takes no longer for that.
+  const plain = compilePayloadSchema({ ...order, additionalProperties: false })
+  assert.ok(plain.ok && plain.isQuick({ items: many }))
+})
