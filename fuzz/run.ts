@@ -9,7 +9,7 @@ import type { FuzzRequest, Source } from './requests.ts'
 import { isLeftOut, requestOf } from './requests.ts'
 import type { FuzzedService } from './service.ts'
 import { caller, makeKeys, openSession, setUp } from './setup.ts'
-import type { LongTurn } from './turns.ts'
+import type { LongTurn, TurnWatch } from './turns.ts'
 import { createTurnWatch } from './turns.ts'
 
 export interface Finding {
@@ -73,12 +73,7 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
     service.hasEnded() ||
     Date.now() - startedAt > options.seconds * 1_000
   const waits = createWaits()
-  const ask = async (request: FuzzRequest, send: () => Promise<Answer | undefined>): Promise<void> => {
-    const sent = watch.sending(request)
-    const answer = await send()
-    watch.answered(sent)
-    if (!stopping.isStopped) await judge.answer(request, answer)
-  }
+  const ask = createAsk(watch, judge, stopping)
   const lane = async (connection: Connection): Promise<void> => {
     while (!isOver()) {
       await pause
@@ -118,6 +113,15 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   const seconds = (Date.now() - startedAt) / 1_000
   const unreached = operations.map(nameOf).filter((name) => !judge.reached.has(name))
   return { ...judge.counts(), sent: next, operations: operations.length, seconds, turns: watch.turns(), unreached }
+}
+
+function createAsk(watch: TurnWatch, judge: ReturnType<typeof createJudge>, stopping: { isStopped: boolean }) {
+  return async (request: FuzzRequest, send: () => Promise<Answer | undefined>): Promise<void> => {
+    const sent = watch.sending(request)
+    const answer = await send()
+    watch.answered(sent)
+    if (!stopping.isStopped) await judge.answer(request, answer)
+  }
 }
 
 /** Calls that wait for something, beside the lanes: so many at a time. */

@@ -186,15 +186,12 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options
   const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
-  const countUnsigned = createUnsignedLimit(world)
-  const findEnvironment = createEnvironmentLookups(db)
-  const inboxTokens = createInboxTokens(db, world, findEnvironment)
-  const { count: countForged } = createFailedAttempts(world.now)
-  const inbox = { ...shared, inboxTokens, findEnvironment, countForged, countUnsigned, mayDemo }
+  const inbox = { ...shared, ...inboxDoor(db, world), mayDemo }
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
   const basePath = basePathOf(options.baseUrl)
+  const { inboxTokens, countForged } = inbox
   const tokens = { inboxTokens, countForged }
   installRealtime(app, { ...options.realtime, ...tokens, db, world, limitReader, trustsProxies, basePath })
   installInboxFiles(app)
@@ -237,6 +234,14 @@ const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyR
 function allowedOrigins(origins: readonly string[]): string | string[] | false {
   if (origins.length === 0) return false
   return origins.includes('*') ? '*' : [...origins]
+}
+
+/** How sessions of inboxes are opened, and those counted who open none. */
+function inboxDoor(db: Db, world: World) {
+  const findEnvironment = createEnvironmentLookups(db)
+  const { count: countForged } = createFailedAttempts(world.now)
+  const countUnsigned = createUnsignedLimit(world)
+  return { inboxTokens: createInboxTokens(db, world, findEnvironment), findEnvironment, countForged, countUnsigned }
 }
 
 function readerLimitOf(world: World, { rateLimits, inboxRatePerSecond }: ServerOptions): ReaderLimit {
