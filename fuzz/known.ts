@@ -19,10 +19,21 @@ const given: Readonly<Record<string, readonly string[]>> = {
   step: ['bell', 'mail-it'],
   context: ['order', 'account'],
   address: ['nobody@example.com'],
+  version: ['1', '2'],
+  resource: ['workflow', 'layout'],
+  locale: ['en', 'fr', 'de-DE'],
 }
 
 /** Which resource a parameter, or a path, is about. */
 const kinds: readonly (readonly [RegExp, string])[] = [
+  [/variable/i, 'variable'],
+  [/deliver/i, 'delivery'],
+  [/endpoint/i, 'endpoint'],
+  [/stream/i, 'stream'],
+  [/^version$/i, 'version'],
+  [/^resourceType$/, 'resource'],
+  [/^resourceId$/, 'workflow'],
+  [/^locale$|translations/, 'locale'],
   [/environment|application/i, 'application'],
   [/override/i, 'override'],
   [/outbox/i, 'outbox'],
@@ -74,14 +85,16 @@ export function createKnown(): Known {
       const about = path.split('?')[0] ?? ''
       const kind =
         kindOf(
-          /inbox|outbox|feed$|unseen$|unread$|retract|erase|redrive/.test(about) ? about : (about.split('/')[2] ?? ''),
+          /inbox|outbox|feed$|unseen$|unread$|retract|erase|redrive|deliver|stream/.test(about)
+            ? about
+            : (about.split('/')[2] ?? ''),
         ) ?? 'other'
       for (const id of idsIn(body)) add(kind, id)
     },
   }
 }
 
-const idNames = ['_id', 'id', 'transactionId', 'workflowId', 'identifier', 'next', 'previous']
+const idNames = ['_id', 'id', 'transactionId', 'workflowId', 'identifier', 'key', 'locale', 'next', 'previous']
 const idsPerAnswer = 4
 
 function idsIn(body: unknown): string[] {

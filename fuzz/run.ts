@@ -9,7 +9,7 @@ import type { FuzzRequest, Source } from './requests.ts'
 import { isLeftOut, requestOf } from './requests.ts'
 import type { FuzzedService } from './service.ts'
 import { caller, makeKeys, openSession, setUp } from './setup.ts'
-import type { LongTurn } from './turns.ts'
+import type { LongTurn, TurnWatch } from './turns.ts'
 import { createTurnWatch } from './turns.ts'
 
 export interface Finding {
@@ -43,7 +43,7 @@ const lookEveryMs = 1_000
 /** So many requests to each operation, on the average, before turns count. */
 const warmUpRounds = 3
 
-/** It is answered when a message comes: whatever is sent behind it on its connection would wait as well. */
+/** It is answered when a message comes, or after up to a minute: neither its connection nor its lane waits for that. */
 const isWaiting = ({ operation }: FuzzRequest): boolean => operation.path.endsWith('/wait')
 
 export async function run(service: FuzzedService, options: Options, say: Say): Promise<Outcome> {
@@ -72,17 +72,15 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
     judge.findings.length >= findingsMax ||
     service.hasEnded() ||
     Date.now() - startedAt > options.seconds * 1_000
+  const waits = createWaits()
+  const ask = createAsk(watch, judge, stopping)
   const lane = async (connection: Connection): Promise<void> => {
     while (!isOver()) {
       await pause
       const request = requestOf(source, next++)
       if (next % setUpEvery === 0) await setUp(call)
-      const sent = watch.sending(request)
-      const answer = isWaiting(request)
-        ? await alone(service.origin, request)
-        : ((await connection.send(request)) ?? (await judge.again(service.origin, request)))
-      watch.answered(sent)
-      if (!stopping.isStopped) await judge.answer(request, answer)
+      if (isWaiting(request)) await waits.add(ask(request, () => alone(service.origin, request)))
+      else await ask(request, async () => (await connection.send(request)) ?? judge.again(service.origin, request))
     }
   }
   const lanes = connections.flatMap((connection) => Array.from({ length: options.pipelining }, () => lane(connection)))
@@ -104,6 +102,7 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
     }
   })()
   await Promise.all(lanes)
+  await waits.all()
   areDone = true
   await looking
   await Promise.all(connections.map((connection) => connection.close()))
@@ -114,6 +113,28 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   const seconds = (Date.now() - startedAt) / 1_000
   const unreached = operations.map(nameOf).filter((name) => !judge.reached.has(name))
   return { ...judge.counts(), sent: next, operations: operations.length, seconds, turns: watch.turns(), unreached }
+}
+
+function createAsk(watch: TurnWatch, judge: ReturnType<typeof createJudge>, stopping: { isStopped: boolean }) {
+  return async (request: FuzzRequest, send: () => Promise<Answer | undefined>): Promise<void> => {
+    const sent = watch.sending(request)
+    const answer = await send()
+    watch.answered(sent)
+    if (!stopping.isStopped) await judge.answer(request, answer)
+  }
+}
+
+/** Calls that wait for something, beside the lanes: so many at a time. */
+function createWaits(most = 16) {
+  const waiting = new Set<Promise<void>>()
+  return {
+    add: async (wait: Promise<void>): Promise<void> => {
+      const one = wait.finally(() => waiting.delete(one))
+      waiting.add(one)
+      if (waiting.size >= most) await Promise.race(waiting)
+    },
+    all: () => Promise.all(waiting),
+  }
 }
 
 function untilStopped(): { isStopped: boolean } {

@@ -2,12 +2,16 @@
 import type { TSchema } from 'typebox'
 import type { Answer } from '../domain/answer.ts'
 import type { Reader } from '../domain/messages/inbox.ts'
+import type { FindEnvironment } from '../manage/messages/environment-lookups.ts'
 import type { InboxTokens } from '../manage/messages/inbox-tokens.ts'
 import type { Documented, Sent, Service } from './route.ts'
 
 export interface InboxService extends Omit<Service, 'secretReaders'> {
   readonly inboxTokens: InboxTokens
-  /** Counts a session that lacks its hash, or creates a subscriber without one; throws the 429 where an address opens too many. */
+  readonly findEnvironment: FindEnvironment
+  /** Counts a token that is none; throws the 429 where an address shows too many. A good one is never refused for it. */
+  countForged(address: string): void
+  /** Counts a session of no environment, one that lacks its hash, or creates a subscriber without one; throws the 429 where an address opens too many. */
   countUnsigned(address: string): void
   /** Whether the demo inbox is open to a caller. */
   mayDemo(isLocal: boolean): boolean

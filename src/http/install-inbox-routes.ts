@@ -52,7 +52,7 @@ function installInboxRoute(
     config: { cors: anyOrigin },
     onRequest: async (request, reply) => {
       if (route.opensWith === 'nothing') return
-      const reader = await readerOf(service, request.headers.authorization)
+      const reader = await readerOf(service, request)
       reply.headers(limitReader(`${reader.environment.id}/${reader.id}`))
       request.reader = reader
     },
@@ -72,15 +72,17 @@ function installInboxRoute(
 }
 
 /** A 401 never repeats what was presented. */
-async function readerOf({ inboxTokens }: InboxService, authorization: string | undefined): Promise<Reader> {
-  const token = /^Bearer +(\S+)$/.exec(authorization ?? '')?.[1]
-  const reader = token === undefined ? undefined : await inboxTokens.read(token)
-  if (reader === undefined) throw new Problem(401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
-  return reader
+async function readerOf({ inboxTokens, countForged }: InboxService, { headers, ip }: FastifyRequest): Promise<Reader> {
+  const token = /^Bearer +(\S+)$/.exec(headers.authorization ?? '')?.[1]
+  const opened = token === undefined ? undefined : await inboxTokens.open(token)
+  if (typeof opened === 'object') return opened.reader
+  // An expired one was good once: its page opens another session.
+  if (opened === undefined) countForged(ip)
+  throw new Problem(401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 /**
- * So often a minute an address may fail to show a hash, or create a subscriber without one. Sessions of those who are known
+ * So often a minute an address may name no environment, fail to show a hash, or create a subscriber without one. Sessions of those who are known
  * are not counted: behind a proxy all readers have one address.
  */
 const unsignedPerMinuteMax = 600

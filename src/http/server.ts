@@ -11,6 +11,7 @@ import type { Credentials } from '../domain/delivery/integration.ts'
 import type { PasswordCost } from '../domain/operate/password.ts'
 import type { RetentionDays } from '../domain/operate/retention.ts'
 import { Problem } from '../domain/problem.ts'
+import { createEnvironmentLookups } from '../manage/messages/environment-lookups.ts'
 import { createInboxTokens } from '../manage/messages/inbox-tokens.ts'
 import { createSubscriberCreations } from '../manage/people/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -20,6 +21,7 @@ import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './access/authenticate.ts'
+import { createFailedAttempts } from './access/failed-attempts.ts'
 import type { CheckRate, RateLimits } from './access/rate-limit.ts'
 import { createRateLimit } from './access/rate-limit.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
@@ -154,7 +156,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   installRoot(app, options, () => pages)
   installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })
   if (options.healthOnly === true) return app
-  if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
+  if (options.docs !== 'off') installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
   const dashboard = installDashboard(app, db, world, authenticate, options)
   pages = dashboard.pages
@@ -184,14 +186,14 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options
   const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
-  const countUnsigned = createUnsignedLimit(world)
-  const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned, mayDemo }
+  const inbox = { ...shared, ...inboxDoor(db, world), mayDemo }
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
   const basePath = basePathOf(options.baseUrl)
-  const { inboxTokens } = inbox
-  installRealtime(app, { ...options.realtime, db, world, inboxTokens, limitReader, trustsProxies, basePath })
+  const { inboxTokens, countForged } = inbox
+  const tokens = { inboxTokens, countForged }
+  installRealtime(app, { ...options.realtime, ...tokens, db, world, limitReader, trustsProxies, basePath })
   installInboxFiles(app)
   installInboxDemo(app, mayDemo)
   await installUnsubscribe(app, db, world, mayDemo)
@@ -232,6 +234,14 @@ const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyR
 function allowedOrigins(origins: readonly string[]): string | string[] | false {
   if (origins.length === 0) return false
   return origins.includes('*') ? '*' : [...origins]
+}
+
+/** How sessions of inboxes are opened, and those counted who open none. */
+function inboxDoor(db: Db, world: World) {
+  const findEnvironment = createEnvironmentLookups(db)
+  const { count: countForged } = createFailedAttempts(world.now)
+  const countUnsigned = createUnsignedLimit(world)
+  return { inboxTokens: createInboxTokens(db, world, findEnvironment), findEnvironment, countForged, countUnsigned }
 }
 
 function readerLimitOf(world: World, { rateLimits, inboxRatePerSecond }: ServerOptions): ReaderLimit {

@@ -1,8 +1,10 @@
 // Those who have no key: they are counted by their address, hold one connection at most, and never keep a valid key out.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { identifierOf } from '../support/inbox-scene.ts'
 
 let app: TestApp
 before(async () => {
@@ -56,6 +58,71 @@ test('however many keys are made up, they hold one connection at a time', async 
     most = Math.max(most, total - idle)
   }, 0)
   await Promise.all(Array.from({ length: 20 }, (_, index) => from(`192.0.2.${index}`, null, 50)))
+  clearInterval(watching)
+  assert.ok(most <= 1, `${most} connections`)
+})
+
+/** As ours are made, of an environment that does not exist, and signed by no one. */
+const forged = (): string => {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = { environmentId: randomUUID(), _id: randomUUID(), contextKeys: [], generation: 0, exp: 4e9 }
+  return `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}.${'A'.repeat(43)}`
+}
+
+const withToken = (path: string, token: string, address: string): Promise<TestReply> =>
+  app.call('GET', path, { key: null, headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } })
+
+test('forged inbox tokens are 429 beyond a bucket, by address; a good one never is', async () => {
+  const applicationIdentifier = await identifierOf(app)
+  const body = { applicationIdentifier, subscriber: { subscriberId: 'ada' } }
+  const session = await app.call('POST', '/v1/inbox/session', { key: null, body })
+  const { token } = session.body.data
+  for (const [path, address] of [
+    ['/v1/inbox/notifications', '203.0.113.30'],
+    ['/v1/inbox/stream', '203.0.113.31'],
+  ] as const) {
+    const replies = await Promise.all(Array.from({ length: 100 }, () => withToken(path, forged(), address)))
+    assert.deepEqual(statuses(replies), { 401: 60, 429: 40 }, path)
+    assert.equal((await withToken('/v1/inbox/notifications', token, address)).status, 200)
+    assert.equal((await withToken(path, forged(), '203.0.113.32')).status, 401)
+  }
+  // A page whose session has ended must be able to see that.
+  app.world.advance(16 * 24 * 3_600_000)
+  const ended = await Promise.all(
+    Array.from({ length: 100 }, () => withToken('/v1/inbox/notifications', token, '203.0.113.33')),
+  )
+  assert.deepEqual(statuses(ended), { 401: 100 })
+})
+
+const openedAt = (applicationIdentifier: string, address: string): Promise<TestReply> =>
+  app.call('POST', '/v1/inbox/session', {
+    key: null,
+    headers: { 'x-forwarded-for': address },
+    body: { applicationIdentifier, subscriber: { subscriberId: 'ada' } },
+  })
+
+test('sessions of no environment are 429 beyond a limit, by address; a good one never is', async () => {
+  const replies: TestReply[] = []
+  for (let at = 0; at < 620; at += 1) replies.push(await openedAt(`made-up-${at}`, '203.0.113.40'))
+  assert.deepEqual(statuses(replies), { 400: 600, 429: 20 })
+  assert.equal((await openedAt(await identifierOf(app), '203.0.113.40')).status, 201)
+  assert.equal((await openedAt('made-up', '203.0.113.41')).status, 400)
+})
+
+test('however many tokens and environments are made up, they hold one connection at a time', async () => {
+  let most = 0
+  const { db } = app.database
+  const watching = setInterval(() => {
+    const { total, idle } = db.usage()
+    most = Math.max(most, total - idle)
+  }, 0)
+  await Promise.all(
+    Array.from({ length: 400 }, (_, at) =>
+      at % 2 === 0
+        ? withToken('/v1/inbox/notifications', forged(), `192.0.2.${at % 20}`)
+        : openedAt(`made-up-${at}`, `192.0.2.${at % 20}`),
+    ),
+  )
   clearInterval(watching)
   assert.ok(most <= 1, `${most} connections`)
 })

@@ -23,6 +23,7 @@ const socketIoPath = '/socket.io'
 const unknownMax = { allMax: 1_000, eachMax: 100 }
 /** Sockets that have shown one, and have not said yet where to connect: those without one must not keep them out. */
 const knownMax = { allMax: 20_000, eachMax: 100 }
+const unauthorized = 'Unauthorized'
 /** Refused ones read their answer within this; and whatever is left when the service stops is cut after it. */
 const lingerMsMax = 1_000
 
@@ -116,6 +117,7 @@ class Upgrades {
   async #party(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): Promise<void> {
     const { hub } = this.#service
     const session = await this.#opened(query.get('token') ?? '')
+    if (session === unauthorized) this.#service.countForged(addressOf(request, this.#service.trustsProxies))
     if (typeof session === 'string') throw new Problem(401, session)
     const after = numberIn(query.get('offset'))
     const joined = await hub.enter(session, after)
@@ -127,7 +129,7 @@ class Upgrades {
   /** The session of a token, or why there is none. Readers who connect too often are a 429, which throws. */
   async #opened(token: string): Promise<OpenedToken | string> {
     const opened = await this.#service.inboxTokens.open(token)
-    if (opened === undefined) return 'Unauthorized'
+    if (opened === undefined) return unauthorized
     if (opened === 'expired') return 'token expired'
     this.#service.limitReader(readerKey(opened))
     return opened

@@ -11,6 +11,8 @@ import type { Documented } from '../route.ts'
 
 export interface StreamService {
   readonly inboxTokens: InboxTokens
+  /** As for the routes of the inbox. */
+  countForged(address: string): void
   readonly hub: Hub
   readonly limitReader: ReaderLimit
 }
@@ -55,7 +57,7 @@ const streamHeaders = {
 }
 
 export function installInboxStream(app: FastifyInstance, service: StreamService): void {
-  const { inboxTokens, hub, limitReader } = service
+  const { hub, limitReader } = service
   app.route({
     method: 'GET',
     // A HEAD would follow the inbox and never be answered.
@@ -63,7 +65,7 @@ export function installInboxStream(app: FastifyInstance, service: StreamService)
     url: inboxStreamRoute.path,
     config: { cors: anyOrigin },
     handler: async (request, reply) => {
-      const session = await sessionOf(inboxTokens, tokenIn(request))
+      const session = await sessionOf(service, tokenIn(request), request.ip)
       const { environment, id } = session.reader
       reply.headers(limitReader(`${environment.id}/${id}`))
       const after = lastIdIn(request)
@@ -77,9 +79,14 @@ export function installInboxStream(app: FastifyInstance, service: StreamService)
 }
 
 /** A 401 never repeats what was presented. */
-async function sessionOf(tokens: InboxTokens, token: string | undefined): Promise<OpenedToken> {
-  const opened = token === undefined ? undefined : await tokens.open(token)
+async function sessionOf(
+  { inboxTokens, countForged }: StreamService,
+  token: string | undefined,
+  address: string,
+): Promise<OpenedToken> {
+  const opened = token === undefined ? undefined : await inboxTokens.open(token)
   if (typeof opened === 'object') return opened
+  if (opened === undefined) countForged(address)
   const message = opened === 'expired' ? 'Token expired' : 'Unauthorized'
   throw new Problem(401, message, { headers: { 'www-authenticate': 'Bearer' } })
 }

@@ -25,13 +25,14 @@ export interface RealtimeService extends RealtimeSources {
   readonly db: Db
   readonly world: World
   readonly inboxTokens: InboxTokens
+  countForged(address: string): void
   readonly limitReader: ReaderLimit
   readonly trustsProxies: boolean
   readonly basePath: string
 }
 
 export function installRealtime(app: FastifyInstance, service: RealtimeService): void {
-  const { db, world, inboxTokens, limitReader, trustsProxies, basePath } = service
+  const { db, world, inboxTokens, countForged, limitReader, trustsProxies, basePath } = service
   const hints = service.hints ?? createInboxHints(db, world.newId(world.now()))
   let hearing: Hearing | undefined
   const presence = service.presence ?? createPresence(db, world, world.newId(world.now()))
@@ -42,8 +43,8 @@ export function installRealtime(app: FastifyInstance, service: RealtimeService):
       hearing = service.hear?.(() => hub.sweep())
     },
   })
-  installInboxStream(app, { inboxTokens, limitReader, hub })
-  installInboxSockets(app, world, { inboxTokens, limitReader, hub, trustsProxies, basePath })
+  installInboxStream(app, { inboxTokens, countForged, limitReader, hub })
+  installInboxSockets(app, world, { inboxTokens, countForged, limitReader, hub, trustsProxies, basePath })
   // Streams never end by themselves: the stop would wait for them.
   app.addHook('preClose', async () => {
     await hub.stop()

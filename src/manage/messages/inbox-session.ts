@@ -16,13 +16,14 @@ import { listIntegrations } from '../../store/integrations/integrations.ts'
 import { openInbox } from '../../store/messages/inbox-changes.ts'
 import { revokeSessions } from '../../store/messages/inbox-sessions.ts'
 import { findSigningKeys } from '../../store/operate/api-keys.ts'
-import { findEnvironmentIdentified, listEnvironments } from '../../store/operate/installation.ts'
+import { listEnvironments } from '../../store/operate/installation.ts'
 import { insertContexts } from '../../store/people/contexts.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { insertMissing, lockPreferences, savePreferences, upsertSubscribers } from '../../store/people/subscribers.ts'
 import type { World } from '../../world/world.ts'
 import { reportPreferences } from '../people/preference-news.ts'
 import { unknownSubscriber } from '../people/subscribers.ts'
+import type { FindEnvironment } from './environment-lookups.ts'
 
 export interface SessionRequest {
   readonly applicationIdentifier: string
@@ -38,6 +39,11 @@ export interface SessionRequest {
   readonly isDemo?: boolean
 }
 
+export interface SessionDoor {
+  readonly findEnvironment: FindEnvironment
+  countUnsigned(): void
+}
+
 export interface OpenedSession {
   readonly reader: Reader
   readonly schedule: Schedule | undefined
@@ -46,16 +52,18 @@ export interface OpenedSession {
 }
 
 /**
- * `countUnsigned` is called if a hash is missing, and if a subscriber is created without one; it throws if there are
- * too many.
+ * `countUnsigned` is called if the environment is unknown, if a hash is missing, and if a subscriber is created without one;
+ * it throws if there are too many.
  */
 export async function openSession(
   db: Db,
   world: World,
   request: SessionRequest,
-  countUnsigned: () => void,
+  { findEnvironment, countUnsigned }: SessionDoor,
 ): Promise<OpenedSession> {
-  const environment = await environmentOf(db, request)
+  const environment = await environmentOf(db, findEnvironment, request)
+  if (environment === undefined) countUnsigned()
+  if (environment === undefined) throw badRequest('Please provide a valid application identifier')
   const integrations = await listIntegrations(db, world.sealer, environment, { activeOnly: true })
   const inApp = integrations.filter(({ channel }) => channel === 'in_app')
   if (inApp.length === 0) throw notFound('The active in-app integration could not be found')
@@ -72,16 +80,18 @@ export async function openSession(
   return { ...session, isSigned }
 }
 
-async function environmentOf(db: Db, request: SessionRequest): Promise<Environment> {
+async function environmentOf(
+  db: Db,
+  findEnvironment: FindEnvironment,
+  request: SessionRequest,
+): Promise<Environment | undefined> {
   const { applicationIdentifier, subscriberId, isDemo = false } = request
   const demo = isDemo ? (await listEnvironments(db)).find(isDevelopment) : undefined
   if (demo !== undefined) return demo
   if (applicationIdentifier === '' && subscriberId !== '') {
     throw unprocessable('A valid application identifier is required when providing subscriber information')
   }
-  const environment = await findEnvironmentIdentified(db, applicationIdentifier)
-  if (environment === undefined) throw badRequest('Please provide a valid application identifier')
-  return environment
+  return findEnvironment(applicationIdentifier)
 }
 
 function demandHashes(request: SessionRequest, keys: readonly string[], isSigned: boolean): void {

@@ -8,8 +8,9 @@ import type { Reader } from '../../domain/messages/inbox.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { SessionSubscriber } from '../../store/messages/inbox-sessions.ts'
 import { findSessionSubscriber } from '../../store/messages/inbox-sessions.ts'
-import { ensureLateKey, findLateKey, findOpenEnvironment } from '../../store/operate/installation.ts'
+import { ensureLateKey, findLateKey } from '../../store/operate/installation.ts'
 import type { World } from '../../world/world.ts'
+import type { FindEnvironment } from './environment-lookups.ts'
 
 const algorithm = 'HS256'
 const issuer = 'posthorn'
@@ -53,12 +54,12 @@ interface Opened {
   readonly key: Buffer
 }
 
-export function createInboxTokens(db: Db, world: World): InboxTokens {
+export function createInboxTokens(db: Db, world: World, findEnvironment: FindEnvironment): InboxTokens {
   const subscribers = remembering<SessionSubscriber>(world, trustedForMs)
   const environments = remembering<Opened>(world, environmentKeptMs)
 
   async function open(id: string): Promise<Opened | undefined> {
-    const environment = await findOpenEnvironment(db, id)
+    const environment = await findEnvironment(id)
     const key = environment && (await findLateKey(db, world.sealer, environment, 'inbox-key'))
     return key && { environment, key }
   }

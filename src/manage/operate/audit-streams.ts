@@ -110,7 +110,7 @@ export async function removeStream(
 function goodAddress(text: string): string {
   const address = URL.canParse(text) ? new URL(text) : undefined
   if (address === undefined || !['https:', 'http:'].includes(address.protocol)) {
-    throw invalidField('url', 'url must be an http(s) address', text)
+    throw invalidField('url', 'url must be an http(s) address')
   }
   if (address.username !== '' || address.password !== '') {
     throw invalidField('url', 'url must not hold a user or a password: calls are signed')

@@ -173,7 +173,7 @@ export async function held(tx: Tx, world: World, environment: Environment, id: s
 function goodAddress(text: string): string {
   const address = URL.canParse(text) ? new URL(text) : undefined
   if (address === undefined || !['https:', 'http:'].includes(address.protocol)) {
-    throw invalidField('url', 'url must be an http(s) address, such as https://api.example.com/posthorn', text)
+    throw invalidField('url', 'url must be an http(s) address, such as https://api.example.com/posthorn')
   }
   if (address.username !== '' || address.password !== '') {
     throw invalidField('url', 'url must not hold a user or a password: verify the signature of calls instead')

@@ -246,9 +246,33 @@ test('a machine that is too busy to tell refuses no payload: it is to come again
       return calls % 2 === 0 ? ms : 0
     }
   }
-  assert.match(checkOf(20, forever, cpuOf(20))({})[0] ?? '', /takes too long/)
+  assert.match(checkOf(() => false, 20, forever, cpuOf(20))({})[0] ?? '', /takes too long/)
   assert.throws(
-    () => checkOf(20, forever, cpuOf(1))({}),
+    () => checkOf(() => false, 20, forever, cpuOf(1))({}),
     (error) => error instanceof Problem && error.status === 503 && error.headers['retry-after'] === '1',
   )
+})
+
+test('parts that are applied to each of many members are stopped when their time is over', () => {
+  const names = Array.from({ length: 100 }, (_, at) => `x${at}`)
+  const ofEach = [
+    { anyOf: names.map((name) => ({ required: [name] })) },
+    { required: names },
+    { enum: names.map((name) => ({ name })) },
+  ]
+  const many = Array.from({ length: 200_000 }, (_, at) => ({ at }))
+  for (const each of ofEach) {
+    const schema = compilePayloadSchema({ properties: { items: { items: each } } })
+    assert.ok(schema.ok)
+    assert.match(judged(schema.check, { items: many }), /takes too long to validate/)
+    assert.ok(schema.check({ items: many.slice(0, 2) }).length > 1)
+    assert.deepEqual([{ items: many }, { items: [[[many]]] }, { items: many.slice(0, 2) }].map(schema.isQuick), [
+      false,
+      false,
+      true,
+    ])
+  }
+  // What is said of an object as a whole takes no longer for that.
+  const plain = compilePayloadSchema({ ...order, additionalProperties: false })
+  assert.ok(plain.ok && plain.isQuick({ items: many }))
 })

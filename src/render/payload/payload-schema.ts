@@ -19,8 +19,8 @@ export type PayloadSchema =
       check(payload: Record<string, unknown>): string[]
       /** Patterns that may take as long as their time limit allows, by their paths: none that is saved now. */
       readonly slowPatterns: readonly string[]
-      /** Whether a check may take its time; others take some microseconds. */
-      readonly isPlain: boolean
+      /** Whether checking this payload takes some microseconds at the most; others may take their time. */
+      isQuick(payload: Record<string, unknown>): boolean
     }
   | {
       readonly ok: false
@@ -52,10 +52,18 @@ const checkTimeMaxMs = 60
 const checkTotalMaxMs = 90
 /** What all patterns of a schema become, in instructions. */
 const patternsSizeMax = 20_000
-/** The time limit costs 0.15 ms a payload: a schema that is short and has nothing of the below cannot take long. */
+/**
+ * The time limit costs 0.15 ms a payload: a schema that is short and has nothing of the below cannot take long, unless parts of
+ * it are applied to each member of a payload that has many.
+ */
 const plainLengthMax = 4_096
 const costlyKeywords =
   /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef)":|"format":"(?!(?:date|time|date-time|uuid|ipv4|ipv6|email)")/
+/** Keywords whose schema is applied to each member: hundreds of parts, times as many members as a payload has. */
+const keywordsOfMembers =
+  /"(?:items|additionalItems|unevaluatedItems|contains|propertyNames)":|"(?:additional|unevaluated)Properties":\{/
+/** With the longest plain schema they take about 2 ms. */
+const quickMembersMax = 200
 
 const options: Options = {
   allErrors: true,
@@ -107,7 +115,9 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
     const isSchema = withinTime(compileTimeMaxMs, () => meta.validateSchema(schema))
     const [first] = meta.errors ?? []
     if (isSchema !== true && first !== undefined) return broken(pathOf(first), wordsOf(first))
-    const isPlain = isPlainSchema(schema)
+    const text = JSON.stringify(schema)
+    const isPlain = text.length <= plainLengthMax && !costlyKeywords.test(text)
+    const isQuick = quicknessOf(isPlain, keywordsOfMembers.test(text))
     // Not within the time of anything: half of it would stay for good.
     if (!isPlain) loadLinearEngine()
     const patterns = new Patterns()
@@ -118,8 +128,9 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
     engine.removeKeyword('uniqueItems')
     engine.addKeyword(uniqueItems)
     const validate = withinTime(compileTimeMaxMs, () => engine.compile<Record<string, unknown>>(schema))
-    const timeMaxMs = isPlain ? undefined : patterns.slow.size > 0 ? slowCheckTimeMaxMs : checkTimeMaxMs
-    return { ok: true, check: checkOf(timeMaxMs, validate), slowPatterns: placesOf(schema, patterns.slow), isPlain }
+    const timeMaxMs = patterns.slow.size > 0 ? slowCheckTimeMaxMs : checkTimeMaxMs
+    const check = checkOf(isQuick, timeMaxMs, validate)
+    return { ok: true, check, slowPatterns: placesOf(schema, patterns.slow), isQuick }
   } catch (error) {
     return whyNot(schema, error)
   }
@@ -184,9 +195,26 @@ function isPattern(text: string): boolean {
   }
 }
 
-function isPlainSchema(schema: object): boolean {
-  const text = JSON.stringify(schema)
-  return text.length <= plainLengthMax && !costlyKeywords.test(text)
+type Quickness = (payload: Record<string, unknown>) => boolean
+
+function quicknessOf(isPlain: boolean, isOfMembers: boolean): Quickness {
+  if (!isPlain) return () => false
+  return isOfMembers ? (payload) => !hasMoreMembers(payload, quickMembersMax) : () => true
+}
+
+/** Counts no further than it must. */
+function hasMoreMembers(payload: object, most: number): boolean {
+  const open: object[] = [payload]
+  let left = most
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    for (const name in one) {
+      left -= 1
+      if (left < 0) return true
+      const member = (one as Record<string, unknown>)[name]
+      if (typeof member === 'object' && member !== null) open.push(member)
+    }
+  }
+  return false
 }
 
 /** Where patterns are. A `pattern` that is data, not a keyword, is treated as one too. */
@@ -213,14 +241,15 @@ const tooBusy = (): Problem =>
 export const isTooBusy = (error: unknown): boolean => error instanceof Problem && error.status === 503
 
 export function checkOf(
-  timeMaxMs: number | undefined,
+  isQuick: Quickness,
+  timeMaxMs: number,
   validate: ValidateFunction,
   cpuMs?: () => number,
 ): (payload: Record<string, unknown>) => string[] {
   return (payload) => {
     try {
       const check = (): boolean => validate(payload)
-      const fits = timeMaxMs === undefined ? check() : withinTime(timeMaxMs, check, cpuMs, checkTotalMaxMs)
+      const fits = isQuick(payload) ? check() : withinTime(timeMaxMs, check, cpuMs, checkTotalMaxMs)
       return fits ? [] : messagesOf(validate.errors ?? [])
     } catch (error) {
       // Others had the processor: the payload may be as it should be, and is judged when it comes again.

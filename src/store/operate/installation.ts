@@ -152,15 +152,17 @@ export async function findOpenEnvironment(db: Sql, id: string): Promise<Environm
     select id, organization_id as "organizationId", name from environments where id = ${id} and deleted_at is null`)
 }
 
-/** By its public name. */
-export async function findEnvironmentIdentified(db: Sql, identifier: string): Promise<Environment | undefined> {
-  return db.row<Environment>(
+/** By id or public name, under what each was asked for. */
+export async function findEnvironmentsNamed(db: Sql, names: readonly string[]): Promise<Map<string, Environment>> {
+  const rows = await db.rows<Environment & { named: string }>(
     prepared(
-      'environment-identified',
-      sql`select id, organization_id as "organizationId", name from environments
-          where identifier = ${identifier} and deleted_at is null`,
+      'environments-named',
+      sql`select n.named, e.id, e.organization_id as "organizationId", e.name
+          from unnest(${names}::text[]) as n(named)
+          join environments e on (e.identifier = n.named or e.id::text = n.named) and e.deleted_at is null`,
     ),
   )
+  return new Map(rows.map(({ named, ...environment }) => [named, environment]))
 }
 
 /** Whether the environment captures what it would send, from now on; undefined leaves it unchanged. */

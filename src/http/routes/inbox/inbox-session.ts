@@ -107,7 +107,10 @@ export const inboxSessionRoutes = [
       const { db, world, inboxTokens } = service
       const asked = requestOf(call.body)
       const request = isDemo(asked) && service.mayDemo(call.isLocal) ? demoOf(asked) : asked
-      const opened = await openSession(db, world, request, () => service.countUnsigned(call.address))
+      const opened = await openSession(db, world, request, {
+        findEnvironment: service.findEnvironment,
+        countUnsigned: () => service.countUnsigned(call.address),
+      })
       const { reader } = opened
       const [token, unreadCount] = await Promise.all([inboxTokens.sign(reader), unreadOf(service, reader)])
       const data = {

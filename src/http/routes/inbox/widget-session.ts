@@ -50,7 +50,10 @@ export const widgetSessionRoutes = [
         subscriberHash: body.hmacHash ?? '',
         ...{ fields: {}, contextHash: '', context: {}, contexts: [], defaultSchedule: undefined },
       }
-      const { reader, isSigned } = await openSession(db, world, request, () => service.countUnsigned(address))
+      const { reader, isSigned } = await openSession(db, world, request, {
+        findEnvironment: service.findEnvironment,
+        countUnsigned: () => service.countUnsigned(address),
+      })
       const [token, [row]] = await Promise.all([
         inboxTokens.sign(reader),
         findSubscribersById(db, reader.environment, [reader.id]),
