@@ -14,10 +14,10 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { ActivitySearch } from './filters.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { NotificationDetail } from './notification-detail.tsx'
 import { outcomeOf, personOf, stateOfJob } from './outcome.ts'
+import type { ActivitySearch } from './search.ts'
 
 type Activity = Schemas['Activity']
 const pageSize = 50
@@ -35,6 +35,7 @@ const columns: readonly Column<Activity>[] = [
   { head: 'Steps', from: 'md', width: '150px', cell: ({ jobs }) => <Steps jobs={jobs} /> },
   {
     head: 'When',
+    from: 'sm',
     width: '110px',
     right: true,
     cell: ({ createdAt }) => (
@@ -56,6 +57,9 @@ function Name({ of: one, isNarrow = false }: { of: Activity; isNarrow?: boolean 
         </span>
       )}
       <bdi className={`truncate text-ink-2 ${isNarrow ? '' : 'sm:max-w-[60%] sm:shrink-0'}`}>{personOf(one)}</bdi>
+      <span className="text-xs text-ink-3 sm:hidden">
+        <Time at={one.createdAt} />
+      </span>
     </span>
   )
 }
