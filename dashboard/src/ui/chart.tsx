@@ -76,7 +76,13 @@ export function Chart({
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, Math.ceil(max * 1.1))] } },
         axes: [
-          { ...axis, grid: { show: false }, space: 64, values: (_plot, splits) => splits.map(tickOf(splits)) },
+          {
+            ...axis,
+            grid: { show: false },
+            size: 28,
+            space: 64,
+            values: (_plot, splits) => splits.map(tickOf(splits)),
+          },
           {
             ...axis,
             size: 40,

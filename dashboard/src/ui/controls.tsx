@@ -260,7 +260,7 @@ export function Choice<Value extends string>({
           role="radio"
           aria-checked={one === value}
           onClick={() => onChange(one)}
-          className={`rounded px-2.5 py-1 text-xs whitespace-nowrap ${one === value ? 'bg-bg font-medium text-ink shadow-sm' : 'text-ink-2 hover:text-ink'}`}
+          className={`rounded px-2.5 py-1 text-xs whitespace-nowrap ${one === value ? 'bg-bg font-medium text-ink shadow-sm dark:bg-bg-3' : 'text-ink-2 hover:text-ink'}`}
         >
           {shown}
         </button>

@@ -14,10 +14,10 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { ActivitySearch } from './filters.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { NotificationDetail } from './notification-detail.tsx'
 import { outcomeOf, personOf, stateOfJob } from './outcome.ts'
+import type { ActivitySearch } from './search.ts'
 
 type Activity = Schemas['Activity']
 const pageSize = 50
@@ -30,19 +30,12 @@ const columns: readonly Column<Activity>[] = [
   {
     head: 'Notification',
     grows: true,
-    cell: (one) => (
-      <span className="flex min-w-0 max-sm:flex-col">
-        <bdi className="truncate font-medium">{one.template.name}</bdi>
-        <span aria-hidden className="mx-1.5 text-ink-3 max-sm:hidden">
-          →
-        </span>
-        <bdi className="min-w-[40%] truncate text-ink-2 sm:shrink-0 sm:max-w-[60%] sm:min-w-0">{personOf(one)}</bdi>
-      </span>
-    ),
+    cell: (one) => <Name of={one} />,
   },
   { head: 'Steps', from: 'md', width: '150px', cell: ({ jobs }) => <Steps jobs={jobs} /> },
   {
     head: 'When',
+    from: 'sm',
     width: '110px',
     right: true,
     cell: ({ createdAt }) => (
@@ -52,6 +45,31 @@ const columns: readonly Column<Activity>[] = [
     ),
   },
 ]
+
+/** In one line where there is room; below each other beside an open notification, and on a phone. */
+function Name({ of: one, isNarrow = false }: { of: Activity; isNarrow?: boolean }) {
+  return (
+    <span className={`flex min-w-0 ${isNarrow ? 'flex-col' : 'max-sm:flex-col'}`}>
+      <bdi className="truncate font-medium">{one.template.name}</bdi>
+      {!isNarrow && (
+        <span aria-hidden className="mx-1.5 text-ink-3 max-sm:hidden">
+          →
+        </span>
+      )}
+      <bdi className={`truncate text-ink-2 ${isNarrow ? '' : 'sm:max-w-[60%] sm:shrink-0'}`}>{personOf(one)}</bdi>
+      <span className="text-xs text-ink-3 sm:hidden">
+        <Time at={one.createdAt} />
+      </span>
+    </span>
+  )
+}
+
+/** Beside an open notification. */
+const narrowColumns = columns
+  .filter(({ head }) => head !== 'Steps')
+  .map((column) =>
+    column.head === 'Notification' ? { ...column, cell: (one: Activity) => <Name of={one} isNarrow /> } : column,
+  )
 
 function Steps({ jobs }: { jobs: Activity['jobs'] }) {
   const tones: Record<string, string> = {
@@ -163,7 +181,7 @@ export function ActivityPage() {
                 <Table
                   label="Activity"
                   rows={found}
-                  columns={notificationId === undefined ? columns : columns.filter(({ head }) => head !== 'Steps')}
+                  columns={notificationId === undefined ? columns : narrowColumns}
                   keyOf={({ _id }) => _id}
                   chosen={notificationId}
                   onOpen={({ _id }) => go(`/activity/${_id}`, search)}

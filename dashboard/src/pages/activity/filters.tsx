@@ -4,21 +4,7 @@ import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 import { MoreFilters } from './more-filters.tsx'
-
-export interface ActivitySearch {
-  readonly subscriber?: string
-  readonly workflow?: string
-  readonly channel?: string
-  readonly transactionId?: string
-  readonly topic?: string
-  readonly email?: string
-  readonly severity?: string
-  /** As `type:id`, several with commas between. */
-  readonly context?: string
-  readonly after?: string
-  readonly before?: string
-  readonly [name: string]: string | undefined
-}
+import type { ActivitySearch } from './search.ts'
 
 type Severity = 'high' | 'medium' | 'low' | 'none'
 type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay'

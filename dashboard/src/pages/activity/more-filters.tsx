@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { SelectField, TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { localInput, zone } from '../../ui/time.tsx'
-import type { ActivitySearch } from './filters.tsx'
+import type { ActivitySearch } from './search.ts'
 
 const texts = [
   ['email', 'E-mail address', 'ada@example.com', 'Exactly this one.'],

@@ -33,14 +33,14 @@ export function Shares<Count extends Counted, Time extends Timed>({
       .filter((one) => idOf(one) === id && outcomes.includes(one.outcome ?? ''))
       .reduce((all, one) => all + one.total, 0)
   return (
-    <table className="w-full text-left">
+    <table className="w-full text-left whitespace-nowrap">
       <thead className="text-xs text-ink-3">
         <tr className="border-b border-line">
           <th className="h-9 pl-4 font-medium">{head}</th>
           <th className="px-2 text-right font-medium">Delivered</th>
           <th className="pr-4 pl-2 text-right font-medium sm:pr-2">Failed</th>
-          <th className="px-2 text-right font-medium whitespace-nowrap max-sm:hidden">Half within</th>
-          <th className="pr-4 pl-2 text-right font-medium whitespace-nowrap max-sm:hidden">95 % within</th>
+          <th className="px-2 text-right font-medium max-sm:hidden">Half within</th>
+          <th className="pr-4 pl-2 text-right font-medium max-sm:hidden">95 % within</th>
         </tr>
       </thead>
       <tbody>
@@ -58,10 +58,10 @@ export function Shares<Count extends Counted, Time extends Timed>({
               <td className={`pr-4 pl-2 text-right sm:pr-2 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
                 {failed.toLocaleString('en')}
               </td>
-              <td className="px-2 text-right whitespace-nowrap text-ink-2 max-sm:hidden">
+              <td className="px-2 text-right text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p50Ms)}
               </td>
-              <td className="pr-4 pl-2 text-right whitespace-nowrap text-ink-2 max-sm:hidden">
+              <td className="pr-4 pl-2 text-right text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p95Ms)}
               </td>
             </tr>

@@ -29,11 +29,11 @@ export function HealthPage() {
           <Answered of={queue} rows={4}>
             {({ lanes: all }) => (
               <table className="w-full text-left">
-                <thead className="text-xs text-ink-3">
+                <thead className="text-xs whitespace-nowrap text-ink-3">
                   <tr className="border-b border-line">
                     <th className="h-9 pl-4 font-medium">Lane</th>
                     <th className="px-2 text-right font-medium">Due</th>
-                    <th className="px-2 text-right font-medium whitespace-nowrap max-sm:hidden">In progress</th>
+                    <th className="px-2 text-right font-medium max-sm:hidden">In progress</th>
                     <th className="px-2 text-right font-medium">Waiting</th>
                     <th className="pr-4 pl-2 text-right font-medium">Oldest</th>
                   </tr>

@@ -15,6 +15,7 @@ import type { Tone } from '../../ui/status.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { duration, exactTime } from '../../ui/time.tsx'
 import { textOfContent } from '../activity/sent-messages.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
 import type { Draft, DraftStep, Json } from './draft.ts'
 import { bodyOf } from './draft.ts'
 
@@ -140,6 +141,9 @@ export function Preview({
   )
 }
 
+/** Names people know instead of ids. */
+const byProvider = /through (\S+) \(integration [^)]+\)/
+
 const outcomes: Readonly<Record<string, readonly [Tone, string]>> = {
   run: ['green', 'Would run'],
   wait: ['amber', 'Would wait'],
@@ -159,6 +163,7 @@ function SimulatedStep({
   startedAt: string
   isChosen: boolean
 }) {
+  const providerName = useProviderName()
   const [tone, word] = outcomes[step.outcome] ?? ['grey', step.outcome]
   const afterMs = step.beginsAt === undefined ? 0 : new Date(step.beginsAt).getTime() - new Date(startedAt).getTime()
   return (
@@ -176,7 +181,9 @@ function SimulatedStep({
           </span>
         )}
       </div>
-      <p className="text-ink-2">{readable(step.sentence)}</p>
+      <p className="text-ink-2">
+        {readable(step.sentence).replace(byProvider, (_, provider: string) => `through ${providerName(provider)}`)}
+      </p>
       {isChosen &&
         step.messages?.map((message) => (
           <SimulatedMessage

@@ -1,0 +1,15 @@
+// What the activity is filtered by, as it stands in the address.
+export interface ActivitySearch {
+  readonly subscriber?: string
+  readonly workflow?: string
+  readonly channel?: string
+  readonly transactionId?: string
+  readonly topic?: string
+  readonly email?: string
+  readonly severity?: string
+  /** As `type:id`, several with commas between. */
+  readonly context?: string
+  readonly after?: string
+  readonly before?: string
+  readonly [name: string]: string | undefined
+}
