@@ -52,9 +52,17 @@ export async function main(args: readonly string[], host: Host = process): Promi
   }
 }
 
-/** All commands and what they need take a second to load: longer than this one takes for a small file. */
+/** All commands and what they need take a second to load: longer than some of these take for their work. */
+const loadedAlone: Readonly<Record<string, () => Promise<Command>>> = {
+  subscribers: async () => (await import('./subscribers.ts')).subscribersCommand,
+  backup: async () => (await import('./local/backup.ts')).backupCommand,
+  restore: async () => (await import('./local/backup.ts')).restoreCommand,
+  release: async () => (await import('./local/release.ts')).releaseCommand,
+}
+
 async function commandNamed(name: string | undefined): Promise<Command | undefined> {
-  if (name === 'subscribers') return (await import('./subscribers.ts')).subscribersCommand
+  const load = name !== undefined && Object.hasOwn(loadedAlone, name) ? loadedAlone[name] : undefined
+  if (load !== undefined) return load()
   const { commands } = await import('./commands.ts')
   return commands.find((candidate) => candidate.name === name)
 }

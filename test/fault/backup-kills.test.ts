@@ -77,11 +77,23 @@ async function kill(on: Service): Promise<void> {
 
 const readyOf = async (on: Service) => (await on.call('GET', '/ready', key)).body
 
-test('a backup outlives kill -9 of the service, and has all that was acknowledged until its time', async (t) => {
+test('a backup that is killed leaves no file of its name, and the server lets go of its log', async (t) => {
   t.diagnostic(`POSTHORN_BACKUP_SEED=${seed}`)
   await post(service, '/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com' })
   await post(service, '/v1/workflows', { name: 'Mail', active: true, steps: [inApp('Now'), email('Now')] })
   await post(service, '/v1/workflows', { name: 'Later', active: true, steps: [delay(), email('Later')] })
+  for (let round = 0; round < rounds; round += 1) {
+    const tenth = 1 + random.integer(9)
+    const backup = services.begin(['backup', file], env(original))
+    await eventually(async () => backup.output().includes(`Read ${tenth}0 %`))
+    backup.kill()
+    await backup.ended
+    assert.equal(existsSync(file), false, `seed ${seed}, killed at ${tenth}0 %`)
+    await eventually(async () => (await rows(original, 'select 1 from pg_replication_slots')).length === 0)
+  }
+})
+
+test('repeated, it outlives kill -9 of the service, and has all that was acknowledged until its time', async () => {
   for (const number of [1, 2, 3]) await trigger(service, 'later', `sent-since-${number}`)
   const loads = Promise.all([load(service, 'load-a'), load(service, 'load-b')])
   await eventually(async () => acknowledged.size > 20)
@@ -94,36 +106,6 @@ test('a backup outlives kill -9 of the service, and has all that was acknowledge
   assert.equal(code, 0, stderr)
   completeTo = Date.parse(/acknowledged until (\S+Z)/.exec(stdout)?.[1] ?? '')
   assert.ok(completeTo > Math.min(...acknowledged.values()), stdout)
-  service = await start(original)
-})
-
-test('a backup that is killed leaves no file of its name, the server lets go of its log, and it can be repeated', async () => {
-  const other = join(dirname(original), 'killed.tar.gz')
-  for (let round = 0; round < rounds; round += 1) {
-    const tenth = 1 + random.integer(9)
-    const backup = services.begin(['backup', other], env(original))
-    await eventually(async () => backup.output().includes(`Read ${tenth}0 %`))
-    backup.kill()
-    await backup.ended
-    assert.equal(existsSync(other), false, `seed ${seed}, killed at ${tenth}0 %`)
-    await eventually(async () => (await rows(original, 'select 1 from pg_replication_slots')).length === 0)
-  }
-  const again = await services.run(['backup', other], env(original))
-  assert.equal(again.code, 0, again.stderr)
-})
-
-test('a backup fails, and leaves nothing, if the service is stopped in order', async () => {
-  const other = join(dirname(original), 'stopped.tar.gz')
-  const backup = services.begin(['backup', other], env(original))
-  await eventually(async () => /Read 10 %/.test(backup.output()))
-  await service.stop()
-  const { code, stderr } = await backup.ended
-  // A small database may have been read by then.
-  if (code === 0) return
-  assert.equal(code, 1)
-  assert.doesNotMatch(stderr, /\n +at /, 'a sentence, and no stack')
-  const left = (await readdir(dirname(original))).filter((name) => name.startsWith('stopped'))
-  assert.deepEqual(left, [])
 })
 
 test('a restore that is killed can be repeated, and until then nothing starts there', async () => {
@@ -236,5 +218,18 @@ test('a release that is killed is repeated; what it cancels is never sent, what 
     if (String(id).startsWith('sent-since-')) assert.equal(messages, 0, `${id}, seed ${seed}`)
   }
   assert.ok(sent.some(({ id }) => String(id).startsWith('while-held-second-')))
+})
+
+test('a backup fails, and leaves nothing, if the service is stopped in order', async () => {
+  const other = join(dirname(restored), 'stopped.tar.gz')
+  const backup = services.begin(['backup', other], env(restored))
+  await eventually(async () => /Read 10 %/.test(backup.output()))
   await service.stop()
+  const { code, stderr } = await backup.ended
+  // A small database may have been read by then.
+  if (code === 0) return
+  assert.equal(code, 1)
+  assert.doesNotMatch(stderr, /\n +at /, 'a sentence, and no stack')
+  const left = (await readdir(dirname(restored))).filter((name) => name.startsWith('stopped'))
+  assert.deepEqual(left, [])
 })

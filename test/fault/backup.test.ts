@@ -195,6 +195,9 @@ test('a restored service is whole, accepts events and sends nothing until what i
   assert.equal((await call(service, 'POST', '/v1/environments/me/hold/release', {})).status, 409)
   const audited = await rows(`select key_name as name from audit_log where after->'sending'->>'held' = 'false'`)
   assert.equal(audited.length, 1)
+  assert.equal((await call(service, 'GET', '/ready')).body.sending, 'held', 'the other environment is')
+  const other = await scene.run(original, 'release', '--environment', 'Production', '--yes')
+  assert.match(other.stdout, /Nothing is due that was accepted before the restore\.\nProduction is released\./)
   await eventually(async () => (await call(service, 'GET', '/ready')).body.sending === undefined)
 })
 

@@ -113,7 +113,9 @@ function linesOf(view: SendingHoldView & { readonly environment: string }): stri
     view.heldAt === view.backupAt
       ? `${visible(view.environment)}: held since ${view.heldAt} by \`posthorn move\`. Release it only if that move did not succeed: otherwise the server sends this too.`
       : `${visible(view.environment)}: held since ${view.heldAt}, restored from a backup of ${view.backupAt}`,
-    `  ${total} steps are due that were accepted before the restore. What was sent after the backup is among them.`,
+    total === 0
+      ? '  Nothing is due that was accepted before the restore.'
+      : `  ${total} steps are due that were accepted before the restore. What was sent after the backup is among them.`,
     ...due.map(
       (one) =>
         `    ${one.count}  ${visible(one.workflow)}, ${visible(one.step)} (${one.type}), oldest ${one.oldestDueAt}`,
