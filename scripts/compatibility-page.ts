@@ -8,7 +8,8 @@ const stories =
   'In Chromium: bell, a new one within a second, button, read, archive, snooze, tabs, preferences, two tabs'
 
 /** Version 2 has no snoozing. */
-const old = 'In Chromium: bell, a new one within a second, button, read, archive, tabs, preferences, two tabs, a restart'
+const old =
+  'In Chromium: bell, a new one within a second, button, read, archive, tabs, preferences, two tabs, a restart'
 
 const nodeDifferences = [
   'Answers are not wrapped in `data`: what is `response.data.data` at the other vendor is `response.data` here; lists have `data` as there.',
@@ -65,7 +66,11 @@ const pagePackages = [
   ['`@novu/js/ui`', '3.19.2', `${stories}, a restart`],
   ['`@novu/js/ui`', '2.6.6', old],
   ['`@novu/nextjs`', '3.19.2', `${stories}, a restart`],
-  ['`@novu/react`, `@novu/nextjs`', '2.6.6', 'In Chromium: bell, a new one within a second, button, read, archive, tabs'],
+  [
+    '`@novu/react`, `@novu/nextjs`',
+    '2.6.6',
+    'In Chromium: bell, a new one within a second, button, read, archive, tabs',
+  ],
   ['`@novu/js`', '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6', `${inNode} list, counts, marks, button, preferences, events`],
   ['`@novu/headless`', '2.6.6, 2.0.0, 0.24.2', `${inNode} feed, counts, marks, button, preferences, three events`],
 ]
