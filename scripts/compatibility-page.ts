@@ -7,6 +7,10 @@ const inNode = 'In Node: session,'
 const stories =
   'In Chromium: bell, a new one within a second, button, read, archive, snooze, tabs, preferences, two tabs'
 
+/** Version 2 has no snoozing. */
+const old =
+  'In Chromium: bell, a new one within a second, button, read, archive, tabs, preferences, two tabs, a restart'
+
 const nodeDifferences = [
   'Answers are not wrapped in `data`: what is `response.data.data` at the other vendor is `response.data` here; lists have `data` as there.',
   '`environments.getApiKeys` shows names, scopes and the last characters of keys; the keys themselves are shown once, when they are created.',
@@ -56,20 +60,25 @@ ${table(
 ${pagesSection()}${nodeSection()}`
 }
 
-/** Tried on 2026-11-16, with the packages in a folder; they are no dependencies of the project. */
+/** Tried on 2026-11-17, with the packages in a folder; they are no dependencies of the project. */
 const pagePackages = [
   ['`@novu/react`', '3.19.2', `${stories}, a restart`],
   ['`@novu/js/ui`', '3.19.2', `${stories}, a restart`],
-  ['`@novu/js/ui`', '2.6.6', 'In Chromium: bell, a new one within a second, button, read, archive, tabs'],
-  ['`@novu/nextjs`', '3.19.2', stories],
+  ['`@novu/js/ui`', '2.6.6', old],
+  ['`@novu/nextjs`', '3.19.2', `${stories}, a restart`],
+  [
+    '`@novu/react`, `@novu/nextjs`',
+    '2.6.6',
+    'In Chromium: bell, a new one within a second, button, read, archive, tabs',
+  ],
   ['`@novu/js`', '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6', `${inNode} list, counts, marks, button, preferences, events`],
-  ['`@novu/headless`', '2.6.6', `${inNode} feed, counts, marks, button, preferences, three events`],
+  ['`@novu/headless`', '2.6.6, 2.0.0, 0.24.2', `${inNode} feed, counts, marks, button, preferences, three events`],
 ]
 
 const pagesSection = (): string => `## Packages for pages
 
 They work unchanged; [the inbox](inbox.md#public-components-react-nextjs-plain-javascript) says what to give them. They and what they
-bring are hundreds of megabytes, so they are installed where they are tried: \`NOVU_PACKAGES=FOLDER npm test -- inbox/public-packages\`, and
+bring are over a hundred megabytes, so they are installed where they are tried: \`NOVU_PACKAGES=FOLDER npm test -- inbox/public-packages\`, and
 \`NOVU_INBOX=@novu/nextjs NOVU_PACKAGES=FOLDER npm test -- browser/novu-inbox\`.
 
 ${table(['Package', 'Versions tried', 'How'], pagePackages)}

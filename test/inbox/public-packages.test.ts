@@ -10,7 +10,7 @@ import { addressOf, until } from '../support/stream-scene.ts'
 
 /** The newest under its own name; older ones as aliases, such as `npm install js266@npm:@novu/js@2.6.6`. */
 const versionsOfJs = ['@novu/js', 'js266', 'js303', 'js381', 'js3120']
-const skipHeadless = withoutPackage('@novu/headless')
+const versionsOfHeadless = ['@novu/headless', 'headless200', 'headless0242']
 
 let app: TestApp
 let scene: FlowScene
@@ -18,7 +18,7 @@ let address: string
 let applicationIdentifier: string
 let workflow: string
 before(async () => {
-  if (versionsOfJs.every((name) => !hasPackage(name)) && skipHeadless !== false) return
+  if ([...versionsOfJs, ...versionsOfHeadless].every((name) => !hasPackage(name))) return
   app = await createTestApp({ works: true })
   scene = new FlowScene(app)
   address = await addressOf(app)
@@ -80,12 +80,9 @@ for (const name of versionsOfJs) {
   )
 }
 
-test('@novu/headless: session, feed, counts, marks, button, preferences and three events', {
-  skip: skipHeadless,
-}, async (t) => {
-  t.diagnostic(versionOf('@novu/headless'))
-  const { HeadlessService } = requirePackage('@novu/headless')
-  const subscriberId = 'reader-of-headless'
+async function useHeadless(name: string): Promise<void> {
+  const { HeadlessService } = requirePackage(name)
+  const subscriberId = `reader-of-${name.replace('@novu/', '')}`
   await say(subscriberId, 1)
   await say(subscriberId, 2)
   const service: Json = new HeadlessService({
@@ -129,4 +126,10 @@ test('@novu/headless: session, feed, counts, marks, button, preferences and thre
   await ask('removeAllNotifications')
   assert.deepEqual((await ask('fetchNotifications', { page: 0, storeId: 'again' })).data, [])
   service.socket.disconnect()
-})
+}
+
+for (const name of versionsOfHeadless) {
+  const title = hasPackage(name) ? versionOf(name) : name
+  const what = 'session, feed, counts, marks, button, preferences and three events'
+  test(`${title}: ${what}`, { skip: withoutPackage(name) }, () => useHeadless(name))
+}
