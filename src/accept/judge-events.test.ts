@@ -124,7 +124,7 @@ test('a payload that a busy machine could not judge is judged in a later turn, a
     if (busy >= 0) throw new Problem(503, 'The service is too busy')
     return []
   }
-  const compile = () => ({ ok: true, check, slowPatterns: [], isPlain: false }) as const
+  const compile = () => ({ ok: true, check, slowPatterns: [], isQuick: () => false }) as const
   const [judged] = await judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')])
   assert.ok(judged !== undefined && 'runnable' in judged)
   busy = 1_000
