@@ -1,11 +1,11 @@
 // An inbox over a plain WebSocket, as public clients with PartySocket read it: {event, data, timestamp} a frame.
-import type { WebSocket } from 'ws'
 import type { World } from '../world/world.ts'
 import type { Follower, OpenedSession } from './follower.ts'
 import { mayComeAgain } from './follower.ts'
 import type { Hub, Joined } from './hub.ts'
 import { lastId } from './look.ts'
 import type { News } from './news.ts'
+import type { OpenSocket } from './web-socket.ts'
 import { closing, openLine } from './web-socket.ts'
 
 /** `after` is the number that it was asked to go on from. */
@@ -15,13 +15,13 @@ export function servePartySocket(
   session: OpenedSession,
   { isResumed, number }: Joined,
   after: number | undefined,
-  socket: WebSocket,
+  opened: OpenSocket,
 ): void {
-  const line = openLine(socket, {
+  const line = openLine(opened, {
     onText: (text) => {
       if (text === 'ping') line.send('pong')
     },
-    ping: () => socket.ping(),
+    ping: () => opened.socket.ping(),
     onClose: () => hub.leave(follower),
   })
   const follower: Follower = {

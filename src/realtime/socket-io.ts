@@ -1,7 +1,6 @@
 // An inbox over Socket.IO: version 5 of its protocol within Engine.IO 4, over WebSocket only.
 // https://socket.io/docs/v4/socket-io-protocol/ https://socket.io/docs/v4/engine-io-protocol/
 import { createHash, randomBytes } from 'node:crypto'
-import type { WebSocket } from 'ws'
 import { Problem } from '../domain/problem.ts'
 import type { Ending, Follower, OpenedSession } from './follower.ts'
 import { mayComeAgain } from './follower.ts'
@@ -9,7 +8,7 @@ import type { Hub, Joined } from './hub.ts'
 import { frameBytesMax, pulseAnswerMs, pulseMs } from './limits.ts'
 import { lastId } from './look.ts'
 import type { News } from './news.ts'
-import type { Line } from './web-socket.ts'
+import type { Line, OpenSocket } from './web-socket.ts'
 import { closing, openLine } from './web-socket.ts'
 
 /** Whose session a token opens; a text says why it opens none. */
@@ -33,8 +32,8 @@ const packet = {
 /** A connect: `40`, perhaps a namespace, perhaps an object. */
 const connectFrame = /^40(?:(\/[^,{]{1,200}),?)?(\{.*\})?$/s
 
-export function serveSocketIo(hub: Hub, open: Open, token: string | undefined, socket: WebSocket): void {
-  const connection = new Connection(hub, open, token, socket)
+export function serveSocketIo(hub: Hub, open: Open, token: string | undefined, opened: OpenSocket): void {
+  const connection = new Connection(hub, open, token, opened)
   connection.greet()
 }
 
@@ -50,12 +49,12 @@ class Connection {
   #isConnecting = false
   #isClosed = false
 
-  constructor(hub: Hub, open: Open, token: string | undefined, socket: WebSocket) {
+  constructor(hub: Hub, open: Open, token: string | undefined, opened: OpenSocket) {
     this.#hub = hub
     this.#open = open
     this.#token = token
     this.#patience = setTimeout(() => this.#line.close(closing.refused, 'No connect'), connectMsMax)
-    this.#line = openLine(socket, {
+    this.#line = openLine(opened, {
       onText: (text) => this.#hear(text),
       ping: () => this.#line.send(packet.ping),
       onClose: () => this.#closed(),

@@ -1,4 +1,5 @@
 // What the protocols over WebSocket share: bounded both ways, and asked now and then whether the other side still lives.
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { bufferedBytesMax, framesPerPulseMax, pulseAnswerMs, pulseMs } from './limits.ts'
 
@@ -25,7 +26,13 @@ const closeMsMax = 1_000
 /** Codes of RFC 6455. */
 export const closing = { normal: 1000, goingAway: 1001, unsupported: 1003, refused: 1008, tooBusy: 1013 } as const
 
-export function openLine(socket: WebSocket, handlers: LineHandlers): Line {
+export interface OpenSocket {
+  readonly socket: WebSocket
+  /** The connection that it writes to. */
+  readonly below: Duplex
+}
+
+export function openLine({ socket, below }: OpenSocket, handlers: LineHandlers): Line {
   let frames = 0
   let isClosing = false
   let death: NodeJS.Timeout | undefined
@@ -53,7 +60,10 @@ export function openLine(socket: WebSocket, handlers: LineHandlers): Line {
     },
     sendAll(texts) {
       if (!isTakingIn()) return
+      // In one write: each costs a system call, which is more than a frame does.
+      below.cork()
       for (const text of texts) socket.send(text)
+      below.uncork()
     },
     heard() {
       if (socket.readyState !== socket.OPEN) return

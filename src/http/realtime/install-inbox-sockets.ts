@@ -110,7 +110,7 @@ class Upgrades {
         }
         return session
       }
-      serveSocketIo(this.#service.hub, open, query.get('token') ?? undefined, opened)
+      serveSocketIo(this.#service.hub, open, query.get('token') ?? undefined, { socket: opened, below: socket })
     })
   }
 
@@ -122,7 +122,7 @@ class Upgrades {
     const after = numberIn(query.get('offset'))
     const joined = await hub.enter(session, after)
     this.#sockets.handleUpgrade(request, socket, head, (opened) =>
-      servePartySocket(hub, this.#world, session, joined, after, opened),
+      servePartySocket(hub, this.#world, session, joined, after, { socket: opened, below: socket }),
     )
   }
 
