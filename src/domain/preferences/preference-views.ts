@@ -87,18 +87,26 @@ export function workflowPreferenceOf(
   }
 }
 
+/** The workflow that a preference is for, as readers see it. */
+export interface ShownWorkflow {
+  readonly id: string
+  readonly identifier: string
+  readonly name: string
+  readonly critical: boolean
+  readonly tags: readonly string[]
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly severity: Severity
+}
+
+export const shownWorkflowOf = (workflow: PreferenceWorkflow): ShownWorkflow => {
+  const { id, identifier, name, critical, tags, data, severity } = workflow
+  return { id, identifier, name, critical, tags, ...(data === null ? {} : { data }), severity }
+}
+
 /** As the bulk call answers, and as inboxes read it. */
 export interface LeveledPreference extends Resolved {
   readonly level: 'template'
-  readonly workflow: {
-    readonly id: string
-    readonly identifier: string
-    readonly name: string
-    readonly critical: boolean
-    readonly tags: readonly string[]
-    readonly data?: Readonly<Record<string, unknown>>
-    readonly severity: Severity
-  }
+  readonly workflow: ShownWorkflow
   readonly frequency?: Frequency
 }
 
@@ -106,12 +114,11 @@ export function leveledPreferenceOf(
   preferences: SubscriberPreferences | null,
   workflow: PreferenceWorkflow,
 ): LeveledPreference {
-  const { id, identifier, name, critical, tags, data, severity } = workflow
-  const frequency = critical ? undefined : choiceFor(preferences, id)?.frequency
+  const frequency = workflow.critical ? undefined : choiceFor(preferences, workflow.id)?.frequency
   return {
     level: 'template',
     ...resolvedOf(preferences, workflow),
-    workflow: { id, identifier, name, critical, tags, ...(data === null ? {} : { data }), severity },
+    workflow: shownWorkflowOf(workflow),
     ...(frequency === undefined ? {} : { frequency }),
   }
 }

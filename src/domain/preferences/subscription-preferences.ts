@@ -2,8 +2,8 @@
 import type { LogicOutcome } from '../conditions/json-logic.ts'
 import { evaluateLogic } from '../conditions/json-logic.ts'
 import { LogicTooLarge } from '../conditions/json-logic-operators.ts'
-import type { Severity } from '../workflows/workflow.ts'
-import type { PreferenceWorkflow } from './preference-views.ts'
+import type { PreferenceWorkflow, ShownWorkflow } from './preference-views.ts'
+import { shownWorkflowOf } from './preference-views.ts'
 
 export type Condition = Readonly<Record<string, unknown>>
 
@@ -75,26 +75,18 @@ export interface SubscriptionPreference {
   readonly subscriptionId: string
   readonly enabled: boolean
   readonly condition?: Condition
-  readonly workflow: {
-    readonly id: string
-    readonly identifier: string
-    readonly name: string
-    readonly critical: boolean
-    readonly tags: readonly string[]
-    readonly data?: Readonly<Record<string, unknown>>
-    readonly severity: Severity
-  }
+  readonly workflow: ShownWorkflow
 }
 
 export function subscriptionPreferenceOf(
   subscriptionId: string,
   { enabled, condition }: SubscriptionChoice,
-  { id, identifier, name, critical, tags, data, severity }: PreferenceWorkflow,
+  workflow: PreferenceWorkflow,
 ): SubscriptionPreference {
   return {
     subscriptionId,
     enabled,
     ...(condition === undefined ? {} : { condition }),
-    workflow: { id, identifier, name, critical, tags, ...(data === null ? {} : { data }), severity },
+    workflow: shownWorkflowOf(workflow),
   }
 }
