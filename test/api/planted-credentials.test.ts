@@ -196,6 +196,9 @@ test('what is wrong with a request is said without its secrets, in the body and 
     ['/v1/audit/streams', { url: 'not an address hush-address' }],
     ['/v1/environment-variables', { key: 'no name', isSecret: true, values: [{ value: 'hush-value' }] }],
     ['/v1/environments/api-keys', { name: 'x', scopes: ['hush-scope'], key: 'hush-key' }],
+    ['/v1/environments/api-keys', { name: 'x', scopes: 'hush-scopes' }],
+    ['/v1/subscribers', { subscriberId: 'x', channels: [{ providerId: 'fcm', credentials: 'hush-channel' }] }],
+    ['/v1/users/session', { token: ['hush-token'] }],
   ]
   for (const [path, body] of calls) {
     const reply = await app.call('POST', path, { body })
@@ -222,6 +225,32 @@ test('a full key reads what it saved in its place, and nowhere else; what was sh
     [],
   )
   assert.ok(places.has('/v1/integrations') && places.has('/v1/workflows/{workflowId}'), [...places.keys()].join())
+})
+
+test('a session of the dashboard finds no more than its key, and its cookie says nothing', async () => {
+  const headers = { 'x-posthorn-dashboard': '*', host: 'localhost:3000' }
+  for (const apiKey of [reader, app.developmentKey]) {
+    const opened = await app.call('POST', '/v1/dashboard/sessions', { key: null, body: { apiKey }, headers })
+    assert.equal(opened.status, 201, opened.text)
+    assert.ok(!wholeOf(opened).includes(apiKey))
+    assert.deepEqual(secretsIn(wholeOf(opened)), [])
+    const cookie = String(opened.headers['set-cookie']).split(';')[0] ?? ''
+    const said = cookie.split(/[=.]/).map((part) => Buffer.from(part, 'base64').toString('latin1'))
+    for (const part of said) assert.ok(!part.includes(apiKey) && !/\{|hush-/.test(part.slice(0, 8)), part)
+    const own = { cookie, 'x-posthorn-dashboard': opened.body.environment._id }
+    let answered = 0
+    for (const route of reads()) {
+      const reply = await app.call('GET', pathOf(route.path), { key: null, headers: own })
+      assert.ok(reply.status < 500, `${reply.status} ${route.path}`)
+      if (reply.status === 200) answered += 1
+      assert.ok(!wholeOf(reply).includes(apiKey), route.path)
+      assert.ok(!wholeOf(reply).includes(cookie.slice(cookie.indexOf('=') + 1)), route.path)
+      const found = secretsIn(wholeOf(reply))
+      if (apiKey === reader) assert.deepEqual(found, [], route.path)
+      else assert.ok(found.length === 0 || inClear.test(route.path), `${route.path}: ${found}`)
+    }
+    assert.ok(answered > 60, `${answered} answered`)
+  }
 })
 
 test('the audit log holds none of them, and neither does what is streamed or sent as webhooks', async () => {

@@ -54,6 +54,19 @@ test('a chunked body that breaks off its rules is 400, and nothing is written', 
   assert.equal(whole.status, 201)
 })
 
+test('a body may come a byte at a time, but not without end', async () => {
+  const start = head('POST /v1/tenants', { ...jsonHeaders, 'transfer-encoding': 'chunked' })
+  const bytes = (text: string): string => [...text].map((byte) => `1\r\n${byte}\r\n`).join('')
+  const end = '0\r\n\r\n'
+  assert.equal((await sendRaw(port, `${start}${bytes('{"identifier":"byte-by-byte"}')}${end}`)).status, 201)
+  const wordy = `{"identifier":"wordy"${' '.repeat(40_000)}}`
+  assert.equal((await sendRaw(port, `${start}${bytes(wordy)}${end}`)).status, 201)
+  const endless = await sendRaw(port, `${start}${bytes(`{"identifier":"endless"${' '.repeat(90_000)}}`)}${end}`)
+  assertError(endless, 400)
+  assert.match(endless.body.message, /too many small pieces/)
+  assert.equal((await app.call('GET', '/v1/tenants/endless')).status, 404)
+})
+
 test('a body that is too large is 413, whether its length is announced or not', async () => {
   const reported = head('POST /v1/tenants', { ...jsonHeaders, 'content-length': String(5 * 1024 * 1024) })
   assertError(await sendRaw(port, reported), 413)

@@ -116,6 +116,19 @@ test('a body that is parsed in turns is refused for what any other is refused fo
   await assert.rejects(read(manyTexts('[1 2]')), isProblem(400, /not sent as JSON/))
 })
 
+test('a number of more digits than are parsed at once is refused wherever it stands; long texts and blanks are not', async () => {
+  const digits = '9'.repeat(140_000)
+  const refused = isProblem(400, /a number of more than 65536 digits/)
+  for (const number of [digits, `-${digits}`, `0.${digits}`, `1e${digits}`, digits.replaceAll('9', 'x')]) {
+    await assert.rejects(read(`{"a":[1,${number}]}`), refused)
+    await assert.rejects(read(withPayload(`{"a":${number}}`), 'event'), refused)
+    await assert.rejects(read(bulk(withPayload(`{"a":${number}}`)), 'events'), refused)
+  }
+  assert.deepEqual(await read(`{"a":"${digits}"}`), { a: digits })
+  assert.deepEqual(await read(`{"a":1${' '.repeat(300_000)}}`), { a: 1 })
+  assert.deepEqual(await read(`{"a":[${'12345678,'.repeat(20_000)}1]}`), { a: [...Array(20_000).fill(12345678), 1] })
+})
+
 test('an object of more fields than one may have is refused on every route, and costs no other event', async () => {
   const crowd = `{${Array.from({ length: 33_000 }, (_, index) => `"${index.toString(36)}":1`).join()}}`
   const refused = isProblem(400, /an object with more than 32768 fields/)

@@ -6,7 +6,7 @@ import type { Turn } from '../../domain/turn.ts'
 import type { JudgedAs } from '../route.ts'
 import { bodyMembersMax, bodyValuesMax, mediumBodyBytes } from './body-budget.ts'
 import type { ScanRefusal } from './json-scan.ts'
-import { blankBytesMax, scanJson } from './json-scan.ts'
+import { blankBytesMax, scanJson, wordBytesMax } from './json-scan.ts'
 import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
 
 /** A longer field path is cut when it is shown: a field name can be as long as the body. */
@@ -171,6 +171,8 @@ function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: numb
   if (refusal === 'too many fields') return new Problem(400, `The body contains more than ${bodyMembersMax} values`)
   if (refusal === 'too much whitespace')
     return new Problem(400, `The body contains more than ${blankBytesMax} consecutive whitespace characters`)
+  if (refusal === 'too long a number')
+    return new Problem(400, `The body contains a number of more than ${wordBytesMax} digits`)
   return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)
 }
 

@@ -9,6 +9,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
  * response.
  */
 const discardBytesMax = 32 * 1024 * 1024
+/** Each costs some microseconds, however little it holds. */
+const discardPiecesMax = 10_000
 /** A caller who sends slowly is answered nevertheless, and cut off. */
 const discardMsMax = 5_000
 /** So is one who announced a body and sends none of it. */
@@ -39,6 +41,7 @@ const closes = (reply: FastifyReply): boolean => reply.getHeader('connection') =
 function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let discarded = 0
+    let pieces = 0
     const end = (): void => {
       clearTimeout(deadline)
       clearTimeout(silence)
@@ -49,8 +52,14 @@ function discardBody(request: IncomingMessage): Promise<void> {
     const silence = setTimeout(end, silenceMsMax)
     const count = (bytes: Buffer): void => {
       discarded += bytes.length
+      pieces += 1
       silence.refresh()
       if (discarded > discardBytesMax) end()
+      else if (pieces > discardPiecesMax) {
+        // Nothing more is read, also while the answer is.
+        request.pause()
+        end()
+      }
     }
     request.on('data', count).on('end', end).on('error', end).on('close', end)
     request.resume()

@@ -87,9 +87,12 @@ function insteadOf({ params, parentSchema }: SchemaMistake): string {
   return `${listed}${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
+/** Where secrets belong, or are pasted by mistake: a key among its scopes. */
+const secretFields = /credentials|secret|signingkey|password|apikey|token|webhookurl|^scopes\b|^link$/i
+
 /** Never a secret, not even the caller's own: answers end up in logs. */
 function shownValue(field: string, value: unknown): unknown {
-  if (/credentials|secret|signingkey|password|apikey|^link$/i.test(field)) return undefined
+  if (secretFields.test(field)) return undefined
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
   return typeof value === 'string' && value.length <= echoedValueMax ? value : undefined
 }

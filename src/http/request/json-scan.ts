@@ -61,11 +61,14 @@ export type ScanRefusal =
   | 'too many values'
   | 'too many names'
   | 'too much whitespace'
+  | 'too long a number'
   | 'too many fields'
   | 'not JSON'
 
 /** Bytes between two looks at the clock: some 100 µs. */
 const strideBytes = 64 * 1024
+/** Of one number, or of anything else outside of texts: the parser reads it at once, however long it is. */
+export const wordBytesMax = strideBytes
 /** Blanks in a row: whatever skips them does so at once. */
 export const blankBytesMax = 1024 * 1024
 
@@ -112,6 +115,7 @@ class Scan implements JsonScan {
   /** Returns where the next stride begins: an escape may extend beyond the end of this one. */
   goOn(from: number, end: number): number {
     this.#countBlanks(from, end)
+    this.#lookForLongWord(from, end)
     const bytes = this.#bytes
     const { pieceBytes } = this.#limits
     let isInText = this.#isInText
@@ -161,6 +165,14 @@ class Scan implements JsonScan {
     while (at < end && isBlank(this.#bytes[at])) at += 1
     this.#blanks = at === end && !this.#isInText ? this.#blanks + at - from : 0
     if (this.#blanks > blankBytesMax) this.refusal ??= 'too much whitespace'
+  }
+
+  /** Whatever is twice as long as it may be fills a stride. */
+  #lookForLongWord(from: number, end: number): void {
+    if (this.#isInText || end - from < strideBytes - 1) return
+    let at = from
+    while (at < end && isOfWord(this.#bytes[at])) at += 1
+    if (at === end) this.refusal ??= 'too long a number'
   }
 
   #lookAtName(from: number, end: number): void {
@@ -218,6 +230,17 @@ class Scan implements JsonScan {
 }
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
+
+/** Neither blank nor a byte that the scan understands. */
+const isOfWord = (byte: number | undefined): boolean =>
+  byte !== comma &&
+  byte !== quote &&
+  byte !== colon &&
+  byte !== openBrace &&
+  byte !== closeBrace &&
+  byte !== openBracket &&
+  byte !== closeBracket &&
+  !isBlank(byte)
 
 export const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../domain/problem.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { mediumBodyBytes, smallBodyBytes, tokensOfBytes } from './body-budget.ts'
+import { BodyPieces } from './body-pieces.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -91,6 +92,8 @@ export function announcedBytes({ headers }: Pick<FastifyRequest, 'headers'>): nu
 }
 
 const tooLarge = (): Problem => new Problem(413, 'The body is larger than this endpoint allows')
+const tooManyPieces = (): Problem =>
+  new Problem(400, 'The body is sent in too many small pieces', { headers: { connection: 'close' } })
 
 /** The whole body. One that is announced as small is read with only its length checked. */
 export function readBody(
@@ -153,32 +156,36 @@ function receive(
   done: (error: Error | undefined, bytes?: Buffer) => void,
   gate?: Gate,
 ): void {
-  const chunks: Buffer[] = []
-  let received = 0
+  const pieces = new BodyPieces()
   let gateBytes = gate?.firstBytes ?? limitBytes
   const end = (error: Error | undefined, bytes?: Buffer): void => {
     payload.off('data', onData).off('end', onEnd).off('error', onError)
     done(error, bytes)
   }
   const onData = (chunk: Buffer): void => {
-    received += chunk.length
-    if (received > limitBytes) {
+    pieces.add(chunk)
+    if (pieces.bytes > limitBytes) {
       end(tooLarge())
       return
     }
-    chunks.push(chunk)
-    if (received <= gateBytes) return
+    if (pieces.areTooMany) {
+      payload.pause()
+      end(tooManyPieces())
+      return
+    }
+    if (pieces.bytes <= gateBytes) return
     payload.pause()
-    gate?.pass(received).then((next) => {
+    gate?.pass(pieces.bytes).then((next) => {
       gateBytes = next
       payload.resume()
     }, end)
   }
   const onEnd = (): void => {
-    if (announced !== undefined && announced !== received) {
+    const { bytes } = pieces
+    if (announced !== undefined && announced !== bytes) {
       end(new Problem(400, 'The body does not have the length that its Content-Length header states'))
-    } else if (gate === undefined || received <= gate.firstBytes) end(undefined, Buffer.concat(chunks, received))
-    else gate.pass(received).then(() => end(undefined, Buffer.concat(chunks, received)), end)
+    } else if (gate === undefined || bytes <= gate.firstBytes) end(undefined, pieces.joined())
+    else gate.pass(bytes).then(() => end(undefined, pieces.joined()), end)
   }
   const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }))
   payload.on('data', onData).on('end', onEnd).on('error', onError)
