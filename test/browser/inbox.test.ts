@@ -1,14 +1,16 @@
 // <posthorn-inbox> in a real browser: on the demo page, and on a page of another origin.
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { blocksOf } from '../docs/blocks.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { Browser, chromium } from '../support/browser.ts'
 import { FlowScene } from '../support/flow-scene.ts'
-import { identifierOf } from '../support/inbox-scene.ts'
+import { hmac, identifierOf } from '../support/inbox-scene.ts'
+import { projectRoot } from '../support/project-root.ts'
 import { addressOf } from '../support/stream-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
@@ -174,4 +176,27 @@ test('preferences, dark, right to left and narrow', { skip }, async () => {
   await click('header button')
   await rowCount(1)
   await picture('narrow-list')
+})
+
+test('the script and the element that docs/inbox.md prints are a bell', { skip }, async () => {
+  const guide = readFileSync(join(projectRoot, 'docs', 'inbox.md'), 'utf8')
+  const [printed, ...others] = blocksOf('docs/inbox.md', guide).filter(({ language }) => language === 'html')
+  assert.equal(others.length, 0, 'each page of the guide has to be opened here')
+  // What a reader of the guide replaces: the host, the application and the hash.
+  const values = [
+    ['https://posthorn.example', base],
+    ['Wn3kfM2Qp0aZ', await identifierOf(app)],
+    ['9f86d0…', hmac(app.developmentKey, 'user-1')],
+  ] as const
+  const own = values.reduce((text, [shown, value]) => {
+    assert.ok(text.includes(shown), shown)
+    return text.replaceAll(shown, value)
+  }, printed?.text ?? '')
+  await scene.trigger(await scene.workflow([inApp('As printed')]), 'user-1')
+  page = `<!doctype html><html lang="en"><body>${own}</body></html>`
+  await browser.open(shop)
+  await browser.until(`${textOf('.badge')} === '1'`)
+  await click('.bell')
+  await rowCount(1)
+  assert.match(String(await browser.value(rows)), /As printed/)
 })

@@ -1,6 +1,7 @@
 // Streams that break anywhere, on two nodes that restart: whatever was written meanwhile, the reader ends with what the table has.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
@@ -12,7 +13,7 @@ import type { OpenStream } from '../support/stream-scene.ts'
 import { addressOf, openStream, until } from '../support/stream-scene.ts'
 import { delay, inApp } from '../support/workflow-scene.ts'
 
-const stepsPerSeed = 50
+const stepsPerSeed = 40
 const given = process.env['RESUME_SEED']
 const seeds = given === undefined ? [1, Date.now() % 1_000_000] : [Number(given)]
 
@@ -167,7 +168,8 @@ for (const seed of seeds) {
     const expected = await stored(page)
     const isSame = (): boolean => {
       reader.readAll()
-      return JSON.stringify([...reader.shown].sort()) === JSON.stringify([...expected].sort())
+      // Not by their text: an event names the same members in another order than the list.
+      return isDeepStrictEqual(new Map(reader.shown), expected)
     }
     await until(isSame).catch(() => {})
     reader.readAll()

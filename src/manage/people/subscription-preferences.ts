@@ -18,6 +18,7 @@ import { findPreferenceWorkflows } from '../../store/workflows/preference-workfl
 import type { World } from '../../world/world.ts'
 import { unknownOwnSubscription } from './inbox-subscriptions.ts'
 import { checkedChoices, choosable, refuseMistakes } from './subscription-choices.ts'
+import { reportChoices } from './subscription-news.ts'
 
 export interface SubscriptionChange extends GivenChoice {
   /** The subscription, by its internal id or identifier. */
@@ -54,7 +55,7 @@ export async function changeSubscriptionPreferences(
       subscriberInternalId: reader.id,
       ...namesOf(reader, names),
     })
-    const changed = new Map<string, { topicId: string; choices: SubscriptionChoices }>()
+    const changed = new Map<string, { subscription: TopicSubscription; choices: SubscriptionChoices }>()
     const answered = new Map<string, InboxSubscriptionPreference>()
     for (const { subscription: name, workflowId, ...given } of changes) {
       const subscription = found.find((one) => isNamed(reader, one, name))
@@ -62,12 +63,14 @@ export async function changeSubscriptionPreferences(
       const choice = choiceOf(given, now)
       const workflow = choosable(workflows.get(workflowId), workflowId, choice)
       const { choices } = changed.get(subscription._id) ?? { choices: subscription.choices ?? {} }
-      changed.set(subscription._id, { topicId: subscription.topic._id, choices: { ...choices, [workflow.id]: choice } })
+      changed.set(subscription._id, { subscription, choices: { ...choices, [workflow.id]: choice } })
       const shown = subscriptionPreferenceOf(subscription._id, choice, workflow)
       answered.set(`${subscription._id}/${workflow.id}`, inboxPreferenceOf(shown, workflow))
     }
-    const rows = [...changed.values()].map(({ topicId, choices }) => ({ topicId, choices: checkedChoices(choices) }))
+    const checked = [...changed.values()].map((one) => ({ ...one, choices: checkedChoices(one.choices) }))
+    const rows = checked.map(({ subscription, choices }) => ({ topicId: subscription.topic._id, choices }))
     await updateChoices(tx, environment, reader.id, rows)
+    await reportChoices(tx, world, environment, checked)
     return [...answered.values()]
   })
 }

@@ -38,6 +38,7 @@ import {
 import { findTopic } from '../../store/people/topics.ts'
 import type { World } from '../../world/world.ts'
 import { resolveChoices } from './subscription-choices.ts'
+import { reportChoices } from './subscription-news.ts'
 import { ensureTopic, unknownTopic } from './topics.ts'
 
 interface Call {
@@ -156,6 +157,7 @@ export async function changedSubscription(
       : await resolveChoices(tx, environment, [preferences], world.now())
   const changed = { ...subscription, ...(name === undefined ? {} : { name }), choices: choices ?? null }
   if (name !== undefined || preferences !== undefined) await updateSubscription(tx, environment, changed)
+  await reportChoices(tx, world, environment, [{ subscription, choices: changed.choices }])
   const [shown = changed] = await shownSubscriptions(tx, environment, [changed])
   return shown
 }

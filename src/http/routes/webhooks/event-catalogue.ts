@@ -89,9 +89,18 @@ const described: Readonly<Record<WebhookEventType, Described>> = {
     meaning: 'What a subscriber wants to be notified of has changed, through the API, an inbox or a link.',
     data: Type.Object({
       subscriber,
-      level: literals(['global', 'workflow']),
+      level: literals(['global', 'workflow', 'subscription'], {
+        description: '`subscription`: for one subscription to a topic, which `subscription` names.',
+      }),
       workflow: workflowOrNull,
       preferences: nullableFreeObject({ description: 'The choices at this level after the change.' }),
+      subscription: Type.Optional(
+        Type.Object({
+          _id: Type.String(),
+          identifier: Type.String(),
+          topic: Type.Object({ _id: Type.String(), key: Type.String() }),
+        }),
+      ),
     }),
     example: { subscriber: ada, level: 'workflow', workflow: shipped, preferences: { channels: { email: false } } },
   },

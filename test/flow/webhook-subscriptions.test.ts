@@ -1,0 +1,66 @@
+// Outbound webhooks about subscriptions to topics: whose preferences changed, and what they are now.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { inboxOf } from '../support/inbox-scene.ts'
+import type { Receiver } from '../support/webhook-scene.ts'
+import { startReceiver, WebhookScene } from '../support/webhook-scene.ts'
+import { inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let scene: FlowScene
+let hooks: WebhookScene
+let receiver: Receiver
+before(async () => {
+  app = await createTestApp()
+  scene = new FlowScene(app)
+  receiver = await startReceiver(app)
+  hooks = new WebhookScene(scene, receiver)
+})
+after(async () => {
+  await receiver.close()
+  await app.close()
+})
+
+test('changed preferences of a subscription to a topic are reported, for each workflow that has another choice', async () => {
+  const one = await scene.workflow([inApp('One')])
+  const two = await scene.workflow([inApp('Two')])
+  const [subscriberId, key] = [fresh('person'), fresh('topic')]
+  await scene.expect(201, 'POST', '/v1/subscribers', { subscriberId })
+  const made = await scene.expect(201, 'POST', `/v2/topics/${key}/subscriptions`, { subscriberIds: [subscriberId] })
+  const all = await hooks.endpoint({ eventTypes: ['preference.updated'], concurrency: 1 })
+  const { identifier, _id } = made.data[0]
+  const path = `/v2/topics/${key}/subscriptions/${encodeURIComponent(identifier)}`
+  const condition = { '==': [{ var: 'payload.priority' }, 'high'] }
+  await scene.expect(200, 'PATCH', path, { preferences: [{ workflowId: one, condition }] })
+  // The same again, and another name, change no choice.
+  await scene.expect(200, 'PATCH', path, { preferences: [{ workflowId: one, condition }] })
+  await scene.expect(200, 'PATCH', path, { name: 'Mine' })
+  app.world.advance(1_000)
+  const page = await inboxOf(app, subscriberId)
+  const own = `/subscriptions/${encodeURIComponent(identifier)}/preferences`
+  await page.data(200, 'PATCH', `${own}/${two}`, { enabled: false })
+  await page.data(200, 'PATCH', `${own}/${two}`, { enabled: false })
+  app.world.advance(1_000)
+  await scene.expect(200, 'PATCH', path, { preferences: [{ workflowId: two, enabled: false }] })
+  const events = await hooks.taken(all)
+  const said = events.map(({ body: { data } }) => [data.level, data.workflow.identifier, data.preferences])
+  assert.deepEqual(said, [
+    ['subscription', one, { enabled: true, condition }],
+    ['subscription', two, { enabled: false }],
+    ['subscription', one, null],
+  ])
+  const [{ body } = assert.fail()] = events
+  assert.deepEqual(body.data.subscription, { _id, identifier, topic: { _id: made.data[0].topic._id, key } })
+  assert.equal(body.data.subscriber.subscriberId, subscriberId)
+  const catalogue: Json[] = await scene.expect(200, 'GET', '/v1/webhook-endpoints/event-types')
+  const ajv = new Ajv2020({ strict: false })
+  formats.default(ajv)
+  const check = ajv.compile(catalogue.find(({ type }) => type === 'preference.updated')?.schema)
+  for (const event of events) assert.ok(check(event.body), JSON.stringify(check.errors))
+  await hooks.remove(all)
+})
