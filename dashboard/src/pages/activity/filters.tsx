@@ -62,7 +62,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
     before: 'Until',
   }
   const shown = (name: string, value: string): string => {
-    if (name === 'workflow') return workflowName
+    if (name === 'workflow') return workflowName ?? value
     if (name === 'after' || name === 'before') return new Date(value).toLocaleString()
     if (name === 'failedProvider') return providerName(value)
     if (name === 'failed') return value === 'any' ? 'any step' : nameOfStep(value)

@@ -81,7 +81,7 @@ export function Attention({
 
 type Failure = Schemas['CountedFailures']['data'][number]
 
-/** The person has no address: the step is skipped, and the notification goes on. */
+/** There is no address to send to, or it is suppressed: the step is skipped, and the notification goes on. */
 const unreachable: ReadonlySet<string> = new Set([
   'noEmail',
   'noPhone',
@@ -89,6 +89,8 @@ const unreachable: ReadonlySet<string> = new Set([
   'noPushChannel',
   'noWebhookUrl',
   'noDeviceTokens',
+  'payloadAddressIgnored',
+  'suppressed',
 ])
 
 const hasFailed = ({ outcome, code }: Failure): boolean => outcome === 'failed' && !unreachable.has(code)
