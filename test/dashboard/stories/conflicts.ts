@@ -112,7 +112,7 @@ test('a workflow is not saved over what was saved a second before, until the con
   await page.goto(`development/workflows/${_id}`)
   await page
     .getByRole('navigation', { name: 'Steps' })
-    .getByRole('button', { name: /settings/i })
+    .getByRole('button', { name: /^Trigger/ })
     .click()
   await page.getByLabel('Name', { exact: true }).fill('Of mine')
   // The page has not looked again since: only the service knows.

@@ -90,7 +90,8 @@ export function OverviewPage() {
           const slowest = times.data?.channels.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
           const due = queue.data?.lanes.reduce((sum, lane) => sum + lane.due, 0) ?? 0
           const oldest = queue.data?.lanes.reduce((most, lane) => Math.max(most, lane.oldestMs), 0) ?? 0
-          const after = from()
+          // As the counts were widened to whole steps: a list from there on has what they count.
+          const after = events.from
           if (events.total === 0 && messages.total === 0) {
             return (
               <>
@@ -156,8 +157,10 @@ export function OverviewPage() {
                           unit={`per ${messages.step}`}
                           starts={messages.starts}
                           series={Object.entries(colours).flatMap(([outcome, [colour, name]]) => {
-                            const found = messages.series.find((one) => one.outcome === outcome)
-                            return found === undefined ? [] : [{ name, colour, counts: found.counts }]
+                            const all = outcome === 'failed' ? failedSteps : messages
+                            const found = all.series.filter((one) => one.outcome === outcome)
+                            const counts = all.starts.map((_, at) => sumOf(found.map((one) => one.counts[at] ?? 0)))
+                            return found.length === 0 ? [] : [{ name, colour, counts }]
                           })}
                         />
                       </Suspense>
@@ -199,6 +202,8 @@ export function OverviewPage() {
     </Page>
   )
 }
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, one) => sum + one, 0)
 
 function Figure({
   to,
