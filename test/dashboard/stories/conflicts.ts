@@ -123,6 +123,7 @@ test('a workflow is not saved over what was saved a second before, until the con
   assert.equal((await scene.call('GET', `/v1/workflows/${_id}`)).name, 'Of theirs')
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Of mine')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await shown(page, /Saved. New events use this version/)
   await gone(page.getByText(conflict))
   assert.equal((await scene.call('GET', `/v1/workflows/${_id}`)).name, 'Of mine')
   await scene.call('DELETE', `/v1/workflows/${_id}`)
