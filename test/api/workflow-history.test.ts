@@ -91,6 +91,28 @@ test('a version is not restored over one that was saved in the meantime', async 
   assert.equal((await app.call('POST', '/v1/workflows/shipped/versions/4/restore?ifCurrent=5')).status, 200)
 })
 
+test('a workflow is not changed over what was saved in the meantime, one call after the other or both at once', async () => {
+  await create(app, { name: 'Of two', workflowId: 'of-two', steps: [inApp()] })
+  const known = async () => `?ifUpdatedAt=${(await get('/v1/workflows/of-two')).updatedAt}`
+  const change = (query: string, name: string) => app.call('PATCH', `/v1/workflows/of-two${query}`, { body: { name } })
+  const first = await known()
+  app.world.advance(1_000)
+  assert.equal((await change(first, 'Mine')).status, 200)
+  app.world.advance(1_000)
+  const late = await change(first, 'Theirs')
+  assert.equal(late.status, 409, late.text)
+  assert.match(late.text, /saved in the meantime/)
+  const replaced = { name: 'Theirs', steps: [inApp()] }
+  assert.equal((await app.call('PUT', `/v1/workflows/of-two${first}`, { body: replaced })).status, 409)
+  assert.equal((await get('/v1/workflows/of-two')).name, 'Mine')
+  const second = await known()
+  const both = await Promise.all([change(second, 'A'), change(second, 'B')])
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+  // Without it the last one wins, as ever.
+  assert.equal((await change('', 'Anyway')).status, 200)
+  assert.equal((await change('?ifUpdatedAt=yesterday', 'No')).status, 422)
+})
+
 test('a layout that is gone keeps a version from being restored', async () => {
   const layout = { name: 'Old', identifier: 'old', content: '<html>{{{body}}}</html>' }
   await app.call('POST', '/v1/layouts', { body: layout })

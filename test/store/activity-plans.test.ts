@@ -112,7 +112,7 @@ async function addBatch(from: number, people: readonly string[]): Promise<void> 
     const topicIds = event.topics.map((topic) => topic.id)
     events.push(event)
     notifications.push({ ...shared, id, recipient: null, topicIds: topicIds.length === 0 ? null : topicIds })
-    jobs.push({ ...jobOf(event.id, id), ...shared })
+    jobs.push({ ...jobOf(event.id, id), ...shared, ...(hasFailed(n) ? { status: 'failed' as const } : {}) })
   }
   await app.database.db.run(
     oneStatement([
@@ -167,6 +167,9 @@ const jobOf = (eventId: string, notificationId: string) => ({
   state: null,
   details: [],
 })
+
+/** One in twenty, and the only one of the quiet workflow. */
+const hasFailed = (n: number): boolean => n % 20 === 7 || n === 100
 
 /** The newest event, to a thousand. */
 async function addFanOut(people: readonly string[]): Promise<{ id: string; notificationId: string }> {
@@ -297,6 +300,19 @@ test('several filters go by the narrow one, or look among the newest first', asy
   await pinnedCounted('rare topic', { topicKey: 'few', channels: ['in_app'], templates: [busy.id] }, 2)
   await pinnedCounted('silent', { subscriberIds: ['silent'], severity: ['medium'], channels: ['in_app'] }, 1)
   await pinnedCounted('rare severity of a busy one', { subscriberIds: ['person-0'], severity: ['high'] }, 0)
+})
+
+test('notifications that failed are found by their failed jobs, or by a narrow filter', async () => {
+  await pinned('any', { failed: ['any'] }, limit)
+  await pinned('second page', { failed: ['any'], page: 1 }, limit)
+  await pinned('before', { failed: ['any'], before: middle() }, limit)
+  await pinned('common type', { failed: ['in_app'] }, limit)
+  await pinned('of an event without failures', { failed: ['any'], transactionId: [fanOut.id] }, 0)
+  // All that failed are looked at, and nothing else.
+  await pinnedWalk('rare type', { failed: ['email'] }, 1)
+  await pinnedWalk('absent provider', { failedProviders: ['sendgrid'] }, 0)
+  await pinnedCounted('rare workflow', { failed: ['any'], templates: [quiet.id] }, 1)
+  await pinnedCounted('silent', { failed: ['any'], subscriberIds: ['silent'] }, 1)
 })
 
 test('one notification is found with its jobs and messages by key', async () => {

@@ -10,7 +10,7 @@ import type { Environment, Principal } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import { recordOfWorkflow } from '../../domain/operate/audit-records.ts'
-import { invalidField } from '../../domain/problem.ts'
+import { conflict, invalidField } from '../../domain/problem.ts'
 import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { NotificationStep, Workflow, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
@@ -34,6 +34,11 @@ import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
 import { refuseUnknownNames } from './workflow-names.ts'
 import { identifierTaken, unknownWorkflow, workflowsMax } from './workflow-rules.ts'
+
+/** Of a change that must not overwrite another one: when the workflow was last saved, as the caller knows it. */
+interface Known {
+  readonly ifUpdatedAt?: Date | undefined
+}
 
 export interface Call {
   readonly author: Author
@@ -134,7 +139,7 @@ export async function replaceWorkflow(
   db: Db,
   world: World,
   principal: Principal,
-  call: Call & { id: string; workflow: WorkflowChange & { name: string } },
+  call: Call & Known & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
   return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
     newDefinition(call.workflow, newId, stored.definition.steps),
@@ -145,7 +150,7 @@ export async function changeWorkflow(
   db: Db,
   world: World,
   principal: Principal,
-  call: Call & { id: string; workflow: WorkflowChange },
+  call: Call & Known & { id: string; workflow: WorkflowChange },
 ): Promise<Answer<Workflow>> {
   return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
     changedDefinition(stored.definition, call.workflow, newId),
@@ -184,7 +189,7 @@ export async function changeBy<Body>(
   db: Db,
   world: World,
   principal: Principal,
-  call: Call & Examined & { id: string; workflow: Setting },
+  call: Call & Examined & Known & { id: string; workflow: Setting },
   definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
 ): Promise<Answer<Body>> {
   const { environment } = principal
@@ -195,6 +200,9 @@ export async function changeBy<Body>(
     // Locked before it is read: two calls at once make two versions, one after the other.
     const stored = await lockWorkflow(tx, environment, call.id)
     if (stored === undefined) throw unknownWorkflow(call.id)
+    if (call.ifUpdatedAt !== undefined && call.ifUpdatedAt.getTime() !== stored.updated_at.getTime()) {
+      throw conflict('The workflow was saved in the meantime: nothing was changed')
+    }
     const now = world.now()
     const groupId =
       given.notificationGroupId === undefined

@@ -24,6 +24,9 @@ export interface ActivityQuery {
   readonly topicKey?: string
   /** Given but empty: those without a context. */
   readonly contextKeys?: readonly string[]
+  /** Types of steps, or `any`. */
+  readonly failed?: readonly (StepType | 'any')[]
+  readonly failedProviders?: readonly string[]
   readonly after?: string
   readonly before?: string
   readonly page: number
@@ -43,6 +46,14 @@ export interface ActivityFilter {
   /** Null: without a context. */
   readonly contextKeys?: readonly string[] | null
   readonly topicKey?: string
+  readonly failures?: FailureFilter
+}
+
+/** Of one failed step; undefined for any. */
+export interface FailureFilter {
+  readonly types: readonly StepType[] | undefined
+  /** Those that were called for it. */
+  readonly providers: readonly string[] | undefined
 }
 
 /** Whoever fits one of them. */
@@ -70,8 +81,17 @@ export function filterOf(query: ActivityQuery): ActivityFilter {
     severities: filled(query.severity),
     contextKeys: query.contextKeys && contextsOf(query.contextKeys),
     topicKey: query.topicKey || undefined,
+    failures: failuresOf(query),
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function failuresOf(query: ActivityQuery): FailureFilter | undefined {
+  const failed = filled(query.failed)
+  const providers = filled(query.failedProviders)
+  if (failed === undefined && providers === undefined) return undefined
+  const types = failed?.flatMap((type) => (type === 'any' ? [] : [type]))
+  return { types: types?.length === failed?.length ? types : undefined, providers }
 }
 
 function filled<Value extends string>(values: readonly Value[] | undefined): Value[] | undefined {

@@ -6,10 +6,12 @@ import { invalidField } from '../../domain/problem.ts'
 import { pageOf } from '../page/offset-page.ts'
 import type { EventIndex } from './activity-by-events.ts'
 import { eventRowsOf, findByEvents, findByTransactions } from './activity-by-events.ts'
-import type { ActivityFilter, PeopleFilter } from './activity-filters.ts'
+import { findByFailures, withFailures } from './activity-by-failures.ts'
+import type { ActivityFilter, FailureFilter, PeopleFilter } from './activity-filters.ts'
 import { inTime, lookups, newestOfKey, peopleParts, versionCondition } from './activity-filters.ts'
 import type { ActivityRow, Slice } from './activity-rows.ts'
 import { completed, depthOf, notificationColumns, ordered } from './activity-rows.ts'
+import type { PinnedVersions } from './pinned-versions.ts'
 
 /**
  * If no index gives the newest first, and no filter is known to be selective, this many of the newest notifications are
@@ -31,8 +33,38 @@ export async function findNotifications(
   environment: Environment,
   filter: ActivityFilter,
   slice: Slice,
+  versions: PinnedVersions,
 ): Promise<ActivityRow[]> {
   if (filter.workflowIds?.length === 0) return []
+  if (filter.failures !== undefined) return findFailed(db, environment, filter, filter.failures, slice, versions)
+  return findAny(db, environment, filter, slice)
+}
+
+/** Where another filter leaves few, those are asked whether they failed; otherwise what failed is asked for the rest. */
+async function findFailed(
+  db: Sql,
+  environment: Environment,
+  filter: ActivityFilter,
+  failures: FailureFilter,
+  slice: Slice,
+  versions: PinnedVersions,
+): Promise<ActivityRow[]> {
+  const ways = filter.transactionIds === undefined ? waysOf(filter) : []
+  const narrow = ways.length === 0 ? undefined : await narrowest(db, environment, filter, ways)
+  const found = narrow && (await findBy(narrow, db, environment, filter, { offset: 0, limit: narrowMax }))
+  if (found === undefined || found.length === narrowMax) {
+    return findByFailures(db, environment, filter, failures, slice, versions)
+  }
+  const failed = await withFailures(db, environment, found, failures, versions)
+  return failed.slice(slice.offset, depthOf(slice))
+}
+
+async function findAny(
+  db: Sql,
+  environment: Environment,
+  filter: ActivityFilter,
+  slice: Slice,
+): Promise<ActivityRow[]> {
   if (filter.transactionIds !== undefined) return findByTransactions(db, environment, filter, slice)
   const ways = waysOf(filter)
   const [first] = ways
@@ -81,6 +113,7 @@ async function narrowest(
 ): Promise<Way | undefined> {
   // Addresses are looked up only if nothing else will do.
   const counted = ways.filter((way) => way !== 'people' || isInOrder(way, filter))
+  if (counted.length === 0) return undefined
   const sizes = counted.map(
     (way) =>
       sql`(select count(*)::int from (select 1 from (${rowsOf(way, environment, filter)}) as fitting limit ${narrowMax}) as few)`,

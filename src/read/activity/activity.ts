@@ -58,7 +58,7 @@ export async function activityPage(
 ): Promise<OffsetPage<Activity>> {
   const { page, limit } = query
   const slice = { offset: page * limit, limit: limit + 1 }
-  const rows = await findNotifications(db, environment, filterOf(query), slice)
+  const rows = await findNotifications(db, environment, filterOf(query), slice, versions)
   const shown = rows.slice(0, limit)
   const data = shown.length === 0 ? [] : await activitiesOf(db, environment, shown, versions)
   return { data, hasMore: rows.length > limit, pageSize: limit, page }

@@ -1,6 +1,7 @@
 // What happened, why, and what to do about it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Json } from '../../support/app.ts'
 import { gone, heading, scene, shared, shown, skip, titled } from '../story.ts'
 
 test('the overview counts what was sent, and says what needs attention', { skip }, async () => {
@@ -10,6 +11,24 @@ test('the overview counts what was sent, and says what needs attention', { skip 
   await page.getByRole('link', { name: /Events \d+ triggered/ }).waitFor()
   await page.getByRole('button', { name: 'As a table' }).click()
   await page.getByRole('region', { name: 'Messages over time, as a table' }).waitFor()
+})
+
+test('what failed on the overview leads to as many as it counts', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development')
+  const link = page.getByRole('link', { name: /^Failed [\d,]+ steps/ })
+  const [, counted] = /Failed\s*(\d+)/.exec((await link.textContent()) ?? '') ?? []
+  await link.click()
+  await page.waitForURL(/activity\?.*failed=any/)
+  const { data } = await scene.call('GET', '/v1/notifications?failed=any&limit=50')
+  const steps = data.flatMap(({ jobs }: Json) => jobs.filter(({ status }: Json) => status === 'failed'))
+  assert.equal(Number(counted), steps.length)
+  if (data.length === 0) await shown(page, 'Nothing matches these filters')
+  else
+    await page
+      .getByRole('row', { name: /Failed/ })
+      .nth(data.length - 1)
+      .waitFor()
 })
 
 test('a notification that was skipped says why, with the values compared', { skip }, async () => {

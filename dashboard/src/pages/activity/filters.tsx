@@ -1,7 +1,8 @@
 // The filters of the activity, as chips that can be removed; all of them stand in the address.
 import { useState } from 'react'
 import { Button } from '../../ui/controls.tsx'
-import { Icon } from '../../ui/icons.tsx'
+import { Icon, nameOfStep } from '../../ui/icons.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
 import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 import { MoreFilters } from './more-filters.tsx'
 import type { ActivitySearch } from './search.ts'
@@ -11,6 +12,7 @@ type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay'
 
 export function queryOf(search: ActivitySearch) {
   const { subscriber, workflow, channel, transactionId, topic, email, severity, context, after, before } = search
+  const { failed, failedProvider } = search
   return {
     ...(subscriber === undefined ? {} : { search: subscriber }),
     ...(workflow === undefined ? {} : { templates: [workflow] }),
@@ -20,6 +22,8 @@ export function queryOf(search: ActivitySearch) {
     ...(email === undefined ? {} : { emails: [email] }),
     ...(severity === undefined ? {} : { severity: [severity as Severity] }),
     ...(context === undefined ? {} : { contextKeys: context.split(',').map((one) => one.trim()) }),
+    ...(failed === undefined ? {} : { failed: [failed as Channel | 'any'] }),
+    ...(failedProvider === undefined ? {} : { failedProviders: [failedProvider] }),
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
   }
@@ -35,6 +39,7 @@ const ranges = [
 
 export function Filters({ search, onChange }: { search: ActivitySearch; onChange: (next: ActivitySearch) => void }) {
   const workflowName = useWorkflowName(search.workflow)
+  const providerName = useProviderName()
   const [person, setPerson] = useState('')
   const [asking, setAsking] = useState(false)
   const set = (name: string, value: string) => {
@@ -51,8 +56,17 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
     email: 'E-mail',
     severity: 'Severity',
     context: 'Context',
+    failed: 'Failed',
+    failedProvider: 'Failed at',
     after: 'Since',
     before: 'Until',
+  }
+  const shown = (name: string, value: string): string => {
+    if (name === 'workflow') return workflowName ?? value
+    if (name === 'after' || name === 'before') return new Date(value).toLocaleString()
+    if (name === 'failedProvider') return providerName(value)
+    if (name === 'failed') return value === 'any' ? 'any step' : nameOfStep(value)
+    return name === 'channel' ? nameOfStep(value) : value
   }
   return (
     <div className="flex flex-col gap-2">
@@ -93,6 +107,18 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
           <option value="sms">SMS</option>
           <option value="push">Push</option>
           <option value="chat">Chat</option>
+        </select>
+        <select
+          aria-label="Result"
+          value={search.failed ?? ''}
+          onChange={(event) => set('failed', event.target.value)}
+          className="field max-w-40 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
+        >
+          <option value="">All results</option>
+          <option value="any">Failed</option>
+          {search.failed !== undefined && search.failed !== 'any' && (
+            <option value={search.failed}>{nameOfStep(search.failed)} failed</option>
+          )}
         </select>
         <select
           aria-label="Time"
@@ -136,13 +162,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
               className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-2 px-2.5 py-0.5 text-xs hover:bg-bg-3"
             >
               <span className="text-ink-3">{words[name] ?? name}</span>
-              <span className="truncate">
-                {name === 'workflow'
-                  ? workflowName
-                  : name === 'after' || name === 'before'
-                    ? new Date(value).toLocaleString()
-                    : value}
-              </span>
+              <span className="truncate">{shown(name, value)}</span>
               <Icon name="cross" size={10} />
             </button>
           ))}

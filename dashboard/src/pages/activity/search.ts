@@ -9,6 +9,10 @@ export interface ActivitySearch {
   readonly severity?: string
   /** As `type:id`, several with commas between. */
   readonly context?: string
+  /** The type of a failed step, or `any`. */
+  readonly failed?: string
+  /** Called for a failed step. */
+  readonly failedProvider?: string
   readonly after?: string
   readonly before?: string
   readonly [name: string]: string | undefined

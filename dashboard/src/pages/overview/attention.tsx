@@ -13,9 +13,11 @@ import { useProviderName } from '../integrations/provider-names.ts'
 export function Attention({
   queue,
   failures,
+  after,
 }: {
   queue: Schemas['QueueCounts'] | undefined
   failures: Schemas['CountedFailures'] | undefined
+  after: string
 }) {
   const providerName = useProviderName()
   const suppressions = useAsk(['suppressions', 'count'], () =>
@@ -36,17 +38,18 @@ export function Attention({
           {failed.map((one) => (
             <li key={`${one.code}${one.channel}${one.provider}${one.reason}`} className="flex gap-3 px-4 py-3">
               <Icon
-                name={one.outcome === 'failed' ? 'cross' : 'warning'}
-                className={`mt-0.5 ${one.outcome === 'failed' ? 'text-red' : 'text-amber'}`}
+                name={hasFailed(one) ? 'cross' : 'warning'}
+                className={`mt-0.5 ${hasFailed(one) ? 'text-red' : 'text-amber'}`}
               />
               <div className="min-w-0 flex-1">
                 <p>{one.detail}</p>
                 <p className="text-xs text-ink-3" title={one.reason}>
                   {nameOfStep(one.channel)}
                   {one.provider !== 'none' && ` by ${providerName(one.provider)}`}
+                  {unreachable.has(one.code) && ', skipped'}
                 </p>
               </div>
-              <EnvLink to="/activity" search={{ channel: one.channel }} className="link text-right font-medium">
+              <EnvLink to="/activity" search={listOf(one, after)} className="link text-right font-medium">
                 {one.count.toLocaleString('en')}
               </EnvLink>
             </li>
@@ -74,6 +77,28 @@ export function Attention({
       )}
     </Section>
   )
+}
+
+type Failure = Schemas['CountedFailures']['data'][number]
+
+/** There is no address to send to, or it is suppressed: the step is skipped, and the notification goes on. */
+const unreachable: ReadonlySet<string> = new Set([
+  'noEmail',
+  'noPhone',
+  'noChannel',
+  'noPushChannel',
+  'noWebhookUrl',
+  'noDeviceTokens',
+  'payloadAddressIgnored',
+  'suppressed',
+])
+
+const hasFailed = ({ outcome, code }: Failure): boolean => outcome === 'failed' && !unreachable.has(code)
+
+/** The failed steps it counts; of those that did not fail, what its channel did. */
+function listOf(one: Failure, after: string): Record<string, string> {
+  if (!hasFailed(one)) return { channel: one.channel, after }
+  return { failed: one.channel, after, ...(one.provider === 'none' ? {} : { failedProvider: one.provider }) }
 }
 
 const dayMs = 86_400_000

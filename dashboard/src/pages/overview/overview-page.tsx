@@ -35,12 +35,14 @@ export function OverviewPage() {
     async () => {
       const ask = (query: object) =>
         answerOf(client.GET('/v1/counts', { params: { query: { from: from(), ...query } } }))
-      const [events, messages, steps] = await Promise.all([
+      const [events, messages, sent, steps] = await Promise.all([
         ask({ measure: 'events' }),
         ask({ measure: 'messages', groupBy: ['outcome'] }),
         ask({ measure: 'messages', groupBy: ['channel', 'provider', 'outcome'] }),
+        // Failed is what the activity calls failed: a message that no address was found for is a step that was skipped.
+        ask({ measure: 'steps', groupBy: ['channel', 'outcome'], outcome: ['failed'] }),
       ])
-      return { events, messages, steps }
+      return { events, messages, sent, failedSteps: steps }
     },
     { everyMs: refreshMs, keeps: true },
   )
@@ -79,15 +81,17 @@ export function OverviewPage() {
       }
     >
       <Answered of={counts} rows={8}>
-        {({ events, messages, steps }) => {
+        {({ events, messages, sent, failedSteps }) => {
           const of = (outcome: string) => messages.series.find((one) => one.outcome === outcome)?.total ?? 0
           const delivered = of('sent') + of('captured')
-          const failed = of('failed') + of('unsure')
+          const failed = failedSteps.total
+          const unsure = of('unsure')
           const share = delivered + failed === 0 ? undefined : delivered / (delivered + failed)
           const slowest = times.data?.channels.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
           const due = queue.data?.lanes.reduce((sum, lane) => sum + lane.due, 0) ?? 0
           const oldest = queue.data?.lanes.reduce((most, lane) => Math.max(most, lane.oldestMs), 0) ?? 0
-          const after = from()
+          // As the counts were widened to whole steps: a list from there on has what they count.
+          const after = events.from
           if (events.total === 0 && messages.total === 0) {
             return (
               <>
@@ -104,7 +108,7 @@ export function OverviewPage() {
                     Counts appear within seconds of the first event.
                   </Empty>
                 </div>
-                <Attention queue={queue.data} failures={failures.data} />
+                <Attention queue={queue.data} failures={failures.data} after={after} />
               </>
             )
           }
@@ -129,10 +133,10 @@ export function OverviewPage() {
                 />
                 <Figure
                   to="/activity"
-                  search={{ after }}
+                  search={{ failed: 'any', after }}
                   name="Failed"
                   value={failed.toLocaleString('en')}
-                  hint={failed === 0 ? 'none' : 'or perhaps not sent'}
+                  hint={unsure > 0 ? `steps; ${unsure.toLocaleString('en')} more perhaps sent` : 'steps'}
                   tone={failed === 0 ? '' : 'text-red'}
                 />
                 <Figure
@@ -153,8 +157,10 @@ export function OverviewPage() {
                           unit={`per ${messages.step}`}
                           starts={messages.starts}
                           series={Object.entries(colours).flatMap(([outcome, [colour, name]]) => {
-                            const found = messages.series.find((one) => one.outcome === outcome)
-                            return found === undefined ? [] : [{ name, colour, counts: found.counts }]
+                            const all = outcome === 'failed' ? failedSteps : messages
+                            const found = all.series.filter((one) => one.outcome === outcome)
+                            const counts = all.starts.map((_, at) => sumOf(found.map((one) => one.counts[at] ?? 0)))
+                            return found.length === 0 ? [] : [{ name, colour, counts }]
                           })}
                         />
                       </Suspense>
@@ -163,25 +169,27 @@ export function OverviewPage() {
                   <Section title="By channel">
                     <Shares
                       head="Channel"
-                      series={steps.series}
+                      series={[...sent.series.filter(({ outcome }) => outcome !== 'failed'), ...failedSteps.series]}
                       times={times.data?.channels ?? []}
                       idOf={({ channel }) => channel}
                       nameOf={nameOfStep}
                       linkOf={(channel) => ({ to: '/activity', search: { channel, after } })}
+                      failedLinkOf={(failed) => ({ to: '/activity', search: { failed, after } })}
                     />
                   </Section>
                   <Section title="By provider">
                     <Shares
                       head="Provider"
-                      series={steps.series.filter(({ provider }) => provider !== 'none')}
+                      series={sent.series.filter(({ provider }) => provider !== 'none')}
                       times={times.data?.providers ?? []}
                       idOf={({ provider }) => provider}
                       nameOf={providerName}
                       linkOf={() => ({ to: '/integrations' })}
+                      failedLinkOf={(failedProvider) => ({ to: '/activity', search: { failedProvider, after } })}
                     />
                   </Section>
                 </div>
-                <Attention queue={queue.data} failures={failures.data} />
+                <Attention queue={queue.data} failures={failures.data} after={after} />
               </div>
               <p className="text-xs text-ink-3">
                 95 of 100 messages of the slowest channel were delivered within {duration(slowest)}, waits that
@@ -194,6 +202,8 @@ export function OverviewPage() {
     </Page>
   )
 }
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, one) => sum + one, 0)
 
 function Figure({
   to,

@@ -7,6 +7,11 @@ interface Counted {
   readonly total: number
 }
 
+interface To {
+  readonly to: string
+  readonly search?: Record<string, string>
+}
+
 interface Timed {
   readonly p50Ms: number
   readonly p95Ms: number
@@ -19,13 +24,15 @@ export function Shares<Count extends Counted, Time extends Timed>({
   idOf,
   nameOf,
   linkOf,
+  failedLinkOf,
 }: {
   head: string
   series: readonly Count[]
   times: readonly Time[]
   idOf: (one: Count | Time) => string | undefined
   nameOf: (id: string) => string
-  linkOf: (id: string) => { readonly to: string; readonly search?: Record<string, string> }
+  linkOf: (id: string) => To
+  failedLinkOf: (id: string) => To
 }) {
   const ids = [...new Set(series.flatMap((one) => idOf(one) ?? []))]
   const sum = (id: string, outcomes: readonly string[]) =>
@@ -46,7 +53,7 @@ export function Shares<Count extends Counted, Time extends Timed>({
       <tbody>
         {ids.map((id) => {
           const time = times.find((one) => idOf(one) === id)
-          const failed = sum(id, ['failed', 'unsure'])
+          const failed = sum(id, ['failed'])
           return (
             <tr key={id} className="border-b border-line last:border-0">
               <td className="h-9 w-full max-w-0 truncate pl-4">
@@ -56,7 +63,13 @@ export function Shares<Count extends Counted, Time extends Timed>({
               </td>
               <td className="px-2 text-right">{sum(id, ['sent', 'captured']).toLocaleString('en')}</td>
               <td className={`pr-4 pl-2 text-right sm:pr-2 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
-                {failed.toLocaleString('en')}
+                {failed === 0 ? (
+                  '0'
+                ) : (
+                  <EnvLink {...failedLinkOf(id)} className="hover:underline">
+                    {failed.toLocaleString('en')}
+                  </EnvLink>
+                )}
               </td>
               <td className="px-2 text-right text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p50Ms)}

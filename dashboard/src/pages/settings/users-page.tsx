@@ -8,7 +8,7 @@ import { Button, IconButton, SelectField, TextField } from '../../ui/controls.ts
 import { Code } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Answered, Empty, Failed, Notice } from '../../ui/page.tsx'
+import { Answered, Empty, Notice } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -73,9 +73,9 @@ export function UsersPage() {
     return (
       <SettingsFrame {...frame}>
         <div className="card">
-          <Failed
-            error={new Error('Only owners manage users, since users reach every environment of the organization.')}
-          />
+          <Empty icon="key" title="Only owners manage users">
+            Users reach every environment of the organization. Sign in as an owner to see and invite them.
+          </Empty>
         </div>
       </SettingsFrame>
     )

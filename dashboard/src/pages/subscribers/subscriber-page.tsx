@@ -212,7 +212,9 @@ function Recent({ subscriberId }: { subscriberId: string }) {
               {data.map((one) => (
                 <li key={one._id}>
                   <EnvLink to={`/activity/${one._id}`} className="flex items-center gap-3 px-4 py-2.5 hover:bg-bg-2">
-                    <Status state={outcomeOf(one.jobs)} />
+                    <span className="w-24 shrink-0">
+                      <Status state={outcomeOf(one.jobs)} />
+                    </span>
                     <span className="min-w-0 flex-1 truncate font-medium">{one.template.name}</span>
                     <span className="text-ink-2 max-sm:hidden">{one.channels.map(nameOfStep).join(', ')}</span>
                     <span className="text-ink-2">

@@ -2,7 +2,7 @@
 import { useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Schemas } from '../../api.ts'
-import { answerOf, client } from '../../api.ts'
+import { ApiError, answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
@@ -30,10 +30,14 @@ export function EditorPage() {
   const workflow = useAsk(['workflows', 'one', workflowId], () =>
     answerOf(client.GET('/v1/workflows/{workflowId}', { params: { path: { workflowId } } })),
   )
-  return <Answered of={workflow}>{(one) => <Editor key={one._id} workflow={one} />}</Answered>
+  return (
+    <Answered of={workflow}>
+      {(one) => <Editor key={one._id} workflow={one} reload={() => workflow.refetch()} />}
+    </Answered>
+  )
 }
 
-function Editor({ workflow }: { workflow: Workflow }) {
+function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promise<unknown> }) {
   useTitle(workflow.name)
   const go = useGo()
   const mayChange = useMayChange('workflows:write')
@@ -54,7 +58,17 @@ function Editor({ workflow }: { workflow: Workflow }) {
   }, [workflow._id, draft, isChanged, madeFrom])
   const params = { params: { path: { workflowId: workflow._id } } }
   const save = useChange(
-    (next: Draft) => answerOf(client.PATCH('/v1/workflows/{workflowId}', { ...params, body: bodyOf(next) as never })),
+    async (next: Draft) => {
+      // What was saved after this page last looked is not overwritten; what it has warned of is.
+      const query = workflow.updatedAt === undefined ? {} : { ifUpdatedAt: workflow.updatedAt }
+      const known = { params: { ...params.params, query } }
+      try {
+        return await answerOf(client.PATCH('/v1/workflows/{workflowId}', { ...known, body: bodyOf(next) as never }))
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 409) await reload()
+        throw error
+      }
+    },
     {
       touches: ['workflows'],
       says: 'Saved. New events use this version; running notifications keep theirs.',

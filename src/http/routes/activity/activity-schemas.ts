@@ -64,6 +64,17 @@ export const activityQuery = Type.Object({
     contextKeyLengthMax,
     'Exactly these contexts, as `type:id`, in any order. An empty list matches notifications without a context.',
   ),
+  failed: Type.Optional(
+    Type.Array(literals(['any', ...stepTypes]), {
+      maxItems: filterValuesMax,
+      description:
+        'Notifications with a failed step, of any of these types or of `any`. A step that was skipped, because the subscriber has no address for example, has not failed.',
+    }),
+  ),
+  failedProviders: anyOfTexts(
+    idLengthMax,
+    'Notifications with a failed step for which any of these providers was called, such as `sendgrid`.',
+  ),
   after: optionalTimestamp('At or after this ISO 8601 date or date-time; UTC if it has no zone.'),
   before: optionalTimestamp('At or before this ISO 8601 date or date-time; UTC if it has no zone.'),
   ...offsetParameters(50),

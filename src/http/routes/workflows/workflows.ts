@@ -1,6 +1,7 @@
 // Workflows and their groups: /v1/workflows, /v1/notification-groups.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
+import { optionalTimestamp } from '../../../domain/time/timestamp-parameter.ts'
 import { createGroup } from '../../../manage/workflows/notification-groups.ts'
 import { unknownWorkflow } from '../../../manage/workflows/workflow-rules.ts'
 import { changeWorkflow, createWorkflow, removeWorkflow, replaceWorkflow } from '../../../manage/workflows/workflows.ts'
@@ -18,6 +19,15 @@ import {
 
 const params = Type.Object({
   workflowId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the trigger identifier.' }),
+})
+const timestampLengthMax = 64
+const knownQuery = Type.Object({
+  ifUpdatedAt: Type.Optional(
+    Type.String({
+      maxLength: timestampLengthMax,
+      description: 'The `updatedAt` of the workflow as you know it. If it was saved since, nothing is changed (409).',
+    }),
+  ),
 })
 const withoutSecrets =
   'Header values of custom steps and query strings of URLs are `[redacted]` for keys without the scope `full`.'
@@ -86,11 +96,20 @@ export const workflowRoutes = [
       'Replaces the whole workflow; the identifier, the group and whether it is active are unchanged unless given. Notifications that have started continue with the version they started with.',
     scope: 'workflows:write',
     params,
+    query: knownQuery,
     body: replaceWorkflowBody,
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
-      replaceWorkflow(db, world, principal, { id: params.workflowId, workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, query, body, idempotency }) => {
+      const ifUpdatedAt = optionalTimestamp('ifUpdatedAt', query.ifUpdatedAt)
+      return replaceWorkflow(db, world, principal, {
+        id: params.workflowId,
+        workflow: body,
+        ifUpdatedAt,
+        author,
+        idempotency,
+      })
+    },
   }),
   route({
     ...shared,
@@ -101,11 +120,20 @@ export const workflowRoutes = [
     description: 'Omitted fields are unchanged; null clears a field. If steps are given, they replace all steps.',
     scope: 'workflows:write',
     params,
+    query: knownQuery,
     body: changeWorkflowBody,
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { principal, author, params, body, idempotency }) =>
-      changeWorkflow(db, world, principal, { id: params.workflowId, workflow: body, author, idempotency }),
+    handle: ({ db, world }, { principal, author, params, query, body, idempotency }) => {
+      const ifUpdatedAt = optionalTimestamp('ifUpdatedAt', query.ifUpdatedAt)
+      return changeWorkflow(db, world, principal, {
+        id: params.workflowId,
+        workflow: body,
+        ifUpdatedAt,
+        author,
+        idempotency,
+      })
+    },
   }),
   route({
     ...shared,
