@@ -78,3 +78,22 @@ test('pages follow each other, and a word that is no type is refused', async () 
   const refused = await app.call('GET', '/v1/notifications?failed=perhaps')
   assert.equal(refused.status, 422, refused.text)
 })
+
+test('pages of one event with many failed recipients show each of them once', async () => {
+  const scene = await ActivityScene.of(app)
+  const names = Array.from({ length: 7 }, (_, index) => `crowd-${index}`)
+  const crowd = await addSubscribers(app, names)
+  const workflow = await scene.addWorkflow('crowded', [stepOf('email')])
+  const recipients = names.map((name) => ({ subscriberId: crowd.get(name) ?? assert.fail(name) }))
+  const event = await scene.addEvent(workflow, recipients, { transactionId: 'of-crowd' })
+  for (const notification of event.notifications) await scene.addJobs(notification, [{ step: 0, status: 'failed' }])
+  for (const query of ['transactionId=of-crowd', `templates=${workflow.id}`]) {
+    const pages = await Promise.all([0, 1, 2, 3].map((page) => found(`failed=any&${query}&limit=2&page=${page}`)))
+    assert.deepEqual(
+      pages.map((page) => page.length),
+      [2, 2, 2, 1],
+      query,
+    )
+    assert.deepEqual(pages.flat().sort(), names, query)
+  }
+})

@@ -17,8 +17,15 @@ interface FailedStep {
   readonly step: number
 }
 
-/** Each round requests this many times more failed jobs than the previous one. */
+interface FailedJob extends FailedStep {
+  readonly id: string
+  /** It failed at one of the providers that were asked for. */
+  readonly fits: boolean
+}
+
+/** Each round looks at this many times more failed jobs than the one before, up to a number that is quickly looked at. */
 const growth = 8
+const lookedAtMax = 5_000
 
 /**
  * From the newest failed job on, until a page is full. Jobs and notifications have the millisecond of their event in
@@ -35,31 +42,50 @@ export async function findByFailures(
   const eventIds = filter.transactionIds && (await findEventIds(db, environment, filter.transactionIds))
   const ranges = rangesOf(eventIds && [...eventIds.values()])
   const ofEvent = eventIds === undefined ? [] : [sql`j.event_id = k.id`]
-  const condition = allOf([inTime(filter, sql`j.id`), ...ofEvent, ...providerCondition(failures)])
+  const condition = allOf([inTime(filter, sql`j.id`), ...ofEvent])
+  const ids = new Set<string>()
+  let before = idMax
   // A notification may have two failed steps.
   for (let count = 2 * depthOf(slice); ; count *= growth) {
-    const found = await newestFailed(db, environment, ranges, condition, count)
-    const steps = await ofTypes(db, environment, found, failures, versions)
-    const rows = await findInOrder(db, environment, filter, slice, [
-      ...new Set(steps.map((one) => one.notification_id)),
-    ])
-    if (found.length < count || rows.length === slice.limit) return rows
+    const limit = Math.min(count, lookedAtMax)
+    const found = await newestFailed(db, environment, ranges, { condition, before, limit, failures })
+    const steps = await ofTypes(
+      db,
+      environment,
+      found.filter(({ fits }) => fits),
+      failures,
+      versions,
+    )
+    const fresh = new Set(steps.map((one) => one.notification_id).filter((id) => !ids.has(id)))
+    for (const id of await fitting(db, environment, filter, [...fresh])) ids.add(id)
+    before = found.at(-1)?.id ?? nilId
+    if (found.length < limit || ids.size >= depthOf(slice)) {
+      return rowsInOrder(db, environment, [...ids].slice(slice.offset, depthOf(slice)))
+    }
   }
 }
 
+interface Round {
+  readonly condition: Statement
+  /** What earlier rounds looked at ends here. */
+  readonly before: string
+  readonly limit: number
+  readonly failures: FailureFilter
+}
+
+/** Those that do not fit come as well: a round looks at no more than its limit, however rare a provider is. */
 async function newestFailed(
   db: Sql,
   environment: Environment,
   ranges: Statement,
-  condition: Statement,
-  limit: number,
-): Promise<FailedStep[]> {
-  return db.rows<FailedStep>(sql`
-    select j.notification_id, j.version_id, j.step from ${ranges}
+  { condition, before, limit, failures }: Round,
+): Promise<FailedJob[]> {
+  return db.rows<FailedJob>(sql`
+    select j.id, j.notification_id, j.version_id, j.step, ${allOf(providerCondition(failures))} as fits from ${ranges}
     cross join lateral (
       select j.* from jobs j
       where j.environment_id = ${environment.id} and j.status = 'failed' and j.id between k.from_id and k.to_id
-        and ${condition}
+        and j.id < ${before}::uuid and ${condition}
       order by j.id desc limit ${limit}) as j
     order by j.id desc limit ${limit}`)
 }
@@ -92,21 +118,31 @@ async function ofTypes(
   })
 }
 
-async function findInOrder(
+/** Those of them that the other filters leave, in their order. */
+async function fitting(
   db: Sql,
   environment: Environment,
   filter: ActivityFilter,
-  { offset, limit }: Slice,
   ids: readonly string[],
-): Promise<ActivityRow[]> {
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await db.rows<{ id: string }>(sql`
+    select k.id from unnest(${ids}::uuid[]) with ordinality as k (id, place)
+    cross join lateral (
+      select n.id from notifications n ${lookups(environment, filter)}
+      where n.environment_id = ${environment.id} and n.id = k.id limit 1) as n
+    order by k.place`)
+  return rows.map(({ id }) => id)
+}
+
+async function rowsInOrder(db: Sql, environment: Environment, ids: readonly string[]): Promise<ActivityRow[]> {
   if (ids.length === 0) return []
   const found = sql`
-    select ${notificationColumns} from unnest(${ids}::uuid[]) with ordinality as k (id, place)
-    cross join lateral (
-      select n.* from notifications n ${lookups(environment, filter)}
-      where n.environment_id = ${environment.id} and n.id = k.id limit 1) as n
-    order by k.place offset ${offset} limit ${limit}`
-  return db.rows<ActivityRow>(completed(environment, found))
+    select ${notificationColumns} from notifications n
+    where n.environment_id = ${environment.id} and n.id = any(${ids}::uuid[])`
+  const rows = await db.rows<ActivityRow>(completed(environment, found))
+  const places = new Map(ids.map((id, place) => [id, place]))
+  return rows.sort((one, other) => (places.get(one.id) ?? 0) - (places.get(other.id) ?? 0))
 }
 
 /** Those of a few notifications that have a failed step. */

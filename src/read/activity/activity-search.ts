@@ -22,6 +22,8 @@ const walkedFirst = 2_000
 const walkedForPeople = 1_000
 /** A filter that fewer rows fit is narrow: all of them can be looked at. */
 const narrowMax = 1_000
+/** Fewer where each is read whole to be asked whether it failed. */
+const askedMax = 200
 /** More people than this are not looked up one by one. */
 const peopleMax = 10_000
 
@@ -51,8 +53,8 @@ async function findFailed(
 ): Promise<ActivityRow[]> {
   const ways = filter.transactionIds === undefined ? waysOf(filter) : []
   const narrow = ways.length === 0 ? undefined : await narrowest(db, environment, filter, ways)
-  const found = narrow && (await findBy(narrow, db, environment, filter, { offset: 0, limit: narrowMax }))
-  if (found === undefined || found.length === narrowMax) {
+  const found = narrow && (await findBy(narrow, db, environment, filter, { offset: 0, limit: askedMax }))
+  if (found === undefined || found.length === askedMax) {
     return findByFailures(db, environment, filter, failures, slice, versions)
   }
   const failed = await withFailures(db, environment, found, failures, versions)
