@@ -23,16 +23,10 @@ export const signOut = (): Promise<unknown> => answerOf(client.DELETE('/v1/dashb
 
 export const useSessions = () => useQuery({ queryKey: sessionsKey, queryFn: loadSessions, staleTime: 60_000 })
 
-/** As it stands in addresses: development, production. */
-export const slugOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '') || 'environment'
-
 export interface Environment {
   readonly id: string
   readonly name: string
+  /** As it stands in addresses. */
   readonly slug: string
   readonly session: Session
 }

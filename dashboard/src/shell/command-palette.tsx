@@ -3,9 +3,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { useEffect, useRef, useState } from 'react'
+import { addressOf } from '../addresses.ts'
 import { answerOf, client } from '../api.ts'
 import type { EnvironmentInfo } from '../session.tsx'
-import { slugOf, useEnvironment, useSessions } from '../session.tsx'
+import { useEnvironment, useSessions } from '../session.tsx'
 import type { Theme } from '../theme.ts'
 import { chooseTheme } from '../theme.ts'
 import type { IconName } from '../ui/icons.tsx'
@@ -137,15 +138,14 @@ export function CommandPalette({
               </Item>
             )}
             {environments
-              .filter(
-                ({ name }) => slugOf(name) !== slug && sessions.data?.some((one) => one.environment.name === name),
-              )
-              .map(({ name }) => (
+              .filter(({ _id }) => _id !== id && sessions.data?.some((one) => one.environment._id === _id))
+              .map((one) => ({ ...one, address: addressOf(one, sessions.data ?? []) }))
+              .map(({ name, address }) => (
                 <Item
-                  key={name}
+                  key={address}
                   icon="right"
-                  value={`environment switch ${name}`}
-                  onSelect={() => go(`/${slugOf(name)}`)}
+                  value={`environment switch ${name} ${address}`}
+                  onSelect={() => go(`/${address}`)}
                 >
                   Switch to {name}
                 </Item>

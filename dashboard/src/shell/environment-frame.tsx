@@ -1,32 +1,66 @@
 // The frame of every page of an environment: its colour over the whole width, navigation, search, account.
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { addressOf, sessionsAt } from '../addresses.ts'
 import { answerOf, callWithSessionOf, client } from '../api.ts'
-import type { Environment } from '../session.tsx'
-import { colourOf, EnvironmentContext, slugOf, useSessions } from '../session.tsx'
+import type { Environment, Session } from '../session.tsx'
+import { colourOf, EnvironmentContext, useSessions } from '../session.tsx'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon, Logo } from '../ui/icons.tsx'
-import { Failed } from '../ui/page.tsx'
+import { Failed, useTitle } from '../ui/page.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { Navigation } from './navigation.tsx'
+import { SignInFrame } from './sign-in.tsx'
 
 const lines = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
 
 export function EnvironmentFrame() {
-  const { environment: slug = '' } = useParams({ strict: false }) as { environment?: string }
+  const { environment: address = '' } = useParams({ strict: false }) as { environment?: string }
   const sessions = useSessions()
+  const shown = useRef({ address: '', id: '' })
   if (sessions.data === undefined) {
     return sessions.error === null ? null : <Failed error={sessions.error} retry={() => void sessions.refetch()} />
   }
-  const session = sessions.data.find((one) => slugOf(one.environment.name) === slug)
-  if (session === undefined) return <ToSignIn />
+  const [first, ...others] = sessionsAt(address, sessions.data)
+  if (first === undefined) return <ToSignIn />
+  // A page that is open stays, also after another environment took the same name.
+  const stays = (one: Session) => shown.current.address === address && shown.current.id === one.environment._id
+  const session = others.length === 0 ? first : [first, ...others].find(stays)
+  if (session === undefined) return <WhichEnvironment among={[first, ...others]} />
   const { _id: id, name } = session.environment
+  const slug = addressOf(session.environment, sessions.data)
+  shown.current = { address, id }
   callWithSessionOf(id)
   return (
     <EnvironmentContext value={{ id, name, slug, session }}>
       <Frame key={id} environment={{ id, name, slug, session }} />
     </EnvironmentContext>
+  )
+}
+
+/** An address from before two environments had the same name: which one it meant is for the reader to say. */
+function WhichEnvironment({ among }: { among: readonly Session[] }) {
+  useTitle('Which environment?')
+  const { pathname, search } = useLocation()
+  const page = pathname.replace(/^\/[^/]*/, '')
+  return (
+    <SignInFrame>
+      <div className="card flex flex-col gap-4 p-6">
+        <h1 className="text-lg font-semibold tracking-tight">Which environment?</h1>
+        <p className="text-ink-2">Several have this name in their address.</p>
+        <ul className="flex flex-col gap-2">
+          {among.map(({ environment }) => (
+            <li key={environment._id}>
+              <Link to={`/${addressOf(environment, among)}${page}`} search={search} className="link font-medium">
+                {environment.name}
+              </Link>
+              <span className="block font-mono text-xs text-ink-3">{addressOf(environment, among)}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </SignInFrame>
   )
 }
 

@@ -2,9 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { addressOf } from '../addresses.ts'
 import { basePath } from '../api.ts'
 import type { Environment, EnvironmentInfo } from '../session.tsx'
-import { colourOf, roleWords, sessionsKey, signOut, slugOf, useSessions } from '../session.tsx'
+import { colourOf, roleWords, sessionsKey, signOut, useSessions } from '../session.tsx'
 import type { Theme } from '../theme.ts'
 import { chooseTheme, chosenTheme } from '../theme.ts'
 import type { IconName } from '../ui/icons.tsx'
@@ -121,17 +122,13 @@ function EnvironmentSwitch({
   const navigate = useNavigate()
   const sessions = useSessions()
   const items = environments.map(({ _id, name }) => {
+    const to = `/${addressOf({ _id, name }, sessions.data ?? [])}`
     const isOpen = sessions.data?.some((one) => one.environment._id === _id) === true
     return {
       text: name,
       icon: (_id === environment.id ? 'check' : isOpen ? 'right' : 'key') as IconName,
       ...(isOpen ? {} : { hint: 'Sign in with an API key' }),
-      onSelect: () =>
-        void navigate(
-          isOpen
-            ? { to: `/${slugOf(name)}` }
-            : { to: '/sign-in', search: { environment: name, to: `/${slugOf(name)}` } },
-        ),
+      onSelect: () => void navigate(isOpen ? { to } : { to: '/sign-in', search: { environment: name, to } }),
     }
   })
   return (

@@ -3,9 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
+import { addressOf, sessionsAt } from '../addresses.ts'
 import type { Schemas } from '../api.ts'
 import { basePath } from '../api.ts'
-import { loadSessions, loadSignInWays, sessionsKey, signIn, slugOf } from '../session.tsx'
+import { loadSessions, loadSignInWays, sessionsKey, signIn } from '../session.tsx'
 import { Button, buttonClass, Choice, TextField } from '../ui/controls.tsx'
 import { Logo } from '../ui/icons.tsx'
 import { Notice, useTitle } from '../ui/page.tsx'
@@ -48,9 +49,8 @@ export function SignInPage() {
       queries.clear()
       const sessions = await queries.fetchQuery({ queryKey: sessionsKey, queryFn: loadSessions })
       const back = backTo(search.to)
-      const slugs = sessions.map(({ environment }) => slugOf(environment.name))
-      const isThere = back !== undefined && slugs.includes(back.split(/[/?#]/)[1] ?? '')
-      const first = `/${slugOf(session.environment.name)}${body.link === undefined ? '' : '/start'}`
+      const isThere = back !== undefined && sessionsAt(back.split(/[/?#]/)[1] ?? '', sessions).length === 1
+      const first = `/${addressOf(session.environment, sessions)}${body.link === undefined ? '' : '/start'}`
       void navigate({ to: isThere ? back : first, replace: true })
     } catch (fault) {
       setError((fault as Error).message)

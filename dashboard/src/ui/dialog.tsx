@@ -141,15 +141,18 @@ export function FormDialog({
   )
 }
 
-/** A secret, the one time that it is shown. */
+/** A secret just after it was made: mostly the one time that it is shown. */
 export function ShownOnce({
   what,
   secret,
+  isReadable = false,
   children,
   onClose,
 }: {
   what: string
   secret: string
+  /** A page shows it later as well. */
+  isReadable?: boolean
   children?: ReactNode
   onClose: () => void
 }) {
@@ -164,7 +167,7 @@ export function ShownOnce({
       }
     >
       <div className="flex flex-col gap-3">
-        <Notice tone="warning">It is shown only this once.</Notice>
+        {!isReadable && <Notice tone="warning">It is shown only this once.</Notice>}
         <Code label={what} text={secret} />
         {children !== undefined && <p className="text-ink-2">{children}</p>}
       </div>

@@ -9,9 +9,15 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
 
-export const exactTime = (at: string | number | Date): string => exact.format(new Date(at))
-export const clockTime = (at: string | number | Date): string => clock.format(new Date(at))
-export const dayTime = (at: string | number | Date): string => day.format(new Date(at))
+export const isTime = (at: string | number | Date): boolean => !Number.isNaN(new Date(at).getTime())
+
+/** What is no time, such as a text of a payload that only looks like one, is shown as it is. */
+const formatted = (format: Intl.DateTimeFormat, at: string | number | Date): string =>
+  isTime(at) ? format.format(new Date(at)) : String(at)
+
+export const exactTime = (at: string | number | Date): string => formatted(exact, at)
+export const clockTime = (at: string | number | Date): string => formatted(clock, at)
+export const dayTime = (at: string | number | Date): string => formatted(day, at)
 
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400_000],
@@ -22,7 +28,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 
 export function relativeTime(at: string, now: number): string {
   const ms = new Date(at).getTime() - now
-  if (Math.abs(ms) > 7 * 86_400_000) return day.format(new Date(at))
+  if (!isTime(at) || Math.abs(ms) > 7 * 86_400_000) return dayTime(at)
   if (Math.abs(ms) < 5_000) return 'just now'
   const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one) ?? ['second', 1_000]
   return relative.format(Math.round(ms / size), unit)

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
+import { isTime } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 import { MoreFilters } from './more-filters.tsx'
@@ -63,7 +64,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
   }
   const shown = (name: string, value: string): string => {
     if (name === 'workflow') return workflowName ?? value
-    if (name === 'after' || name === 'before') return new Date(value).toLocaleString()
+    if (name === 'after' || name === 'before') return isTime(value) ? new Date(value).toLocaleString() : value
     if (name === 'failedProvider') return providerName(value)
     if (name === 'failed') return value === 'any' ? 'any step' : nameOfStep(value)
     return name === 'channel' ? nameOfStep(value) : value

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { SelectField, TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { localInput, zone } from '../../ui/time.tsx'
+import { isTime, localInput, zone } from '../../ui/time.tsx'
 import type { ActivitySearch } from './search.ts'
 
 const texts = [
@@ -21,7 +21,14 @@ export function MoreFilters({
   onApply: (search: ActivitySearch) => void
   onClose: () => void
 }) {
-  const [values, setValues] = useState(search)
+  // An address may hold any text; a field for times shows only times, and what it does not show is not applied.
+  const [values, setValues] = useState<ActivitySearch>(() =>
+    Object.fromEntries(
+      Object.entries(search).filter(
+        ([name, value]) => !(name === 'after' || name === 'before') || (value !== undefined && isTime(value)),
+      ),
+    ),
+  )
   const set = (name: string, value: string | undefined) => setValues({ ...values, [name]: value })
   const apply = () =>
     onApply(
@@ -63,7 +70,7 @@ export function MoreFilters({
             type="datetime-local"
             hint={`In ${zone}.`}
             value={values[name] === undefined ? '' : localInput(new Date(values[name]).getTime())}
-            onText={(text) => set(name, text === '' ? undefined : new Date(text).toISOString())}
+            onText={(text) => set(name, isTime(text) ? new Date(text).toISOString() : undefined)}
           />
         ))}
       </div>

@@ -109,7 +109,15 @@ export function Health({
                 of {total.toLocaleString('en')} {total === 1 ? 'message' : 'messages'} failed
                 {accounts > 1 && `, over all ${accounts} accounts at ${providerName}`}.{' '}
                 {failed > 0 && (
-                  <EnvLink to="/activity" search={{ channel: integration.channel }} className="link">
+                  <EnvLink
+                    to="/activity"
+                    search={{
+                      failed: integration.channel,
+                      failedProvider: integration.providerId,
+                      after: found.from,
+                    }}
+                    className="link"
+                  >
                     See what happened
                   </EnvLink>
                 )}

@@ -2,10 +2,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { addressOf } from '../../addresses.ts'
 import type { Schemas } from '../../api.ts'
 import { answerOf, basePath, client, clientOf } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
-import { colourOf, sessionsKey, signIn, slugOf, useEnvironment, useMayChange, useSessions } from '../../session.tsx'
+import { colourOf, sessionsKey, signIn, useEnvironment, useMayChange, useSessions } from '../../session.tsx'
 import { Button, IconButton, TextField, Toggle } from '../../ui/controls.tsx'
 import { ConfirmByTyping, FormDialog, ShownOnce } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -100,7 +101,7 @@ function Entry({ environment, onAsk }: { environment: Environment; onAsk: (asked
         <Button
           look="quiet"
           onClick={() => {
-            const to = `/${slugOf(environment.name)}`
+            const to = `/${addressOf(environment, sessions.data ?? [])}`
             void navigate(
               session === undefined ? { to: '/sign-in', search: { environment: environment.name, to } } : { to },
             )
@@ -226,6 +227,7 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
 
 function Rename({ environment, onClose }: { environment: Environment; onClose: () => void }) {
   const { id } = useEnvironment()
+  const sessions = useSessions()
   const forget = useForgetEnvironments()
   const [name, setName] = useState(environment.name)
   const rename = useChange(
@@ -241,7 +243,10 @@ function Rename({ environment, onClose }: { environment: Environment; onClose: (
       quiet: true,
       onDone: async (made) => {
         // The name is part of every address: the page is loaded again at its new one.
-        if (environment._id === id) return location.replace(`${basePath}${slugOf(made.name)}/settings/environments`)
+        if (environment._id === id) {
+          const address = addressOf({ ...environment, name: made.name }, sessions.data ?? [])
+          return location.replace(`${basePath}${address}/settings/environments`)
+        }
         onClose()
         await forget()
       },

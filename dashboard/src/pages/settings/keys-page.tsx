@@ -5,8 +5,7 @@ import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, TextField, Ticks } from '../../ui/controls.tsx'
-import { Code } from '../../ui/copy.tsx'
-import { ConfirmByTyping, Dialog } from '../../ui/dialog.tsx'
+import { ConfirmByTyping, Dialog, ShownOnce } from '../../ui/dialog.tsx'
 import { List } from '../../ui/list.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -144,22 +143,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
     { touches: ['keys'], quiet: true },
   )
   if (create.data !== undefined) {
-    return (
-      <Dialog
-        title="Copy the key now"
-        onClose={onClose}
-        footer={
-          <Button look="primary" onClick={onClose}>
-            I have it
-          </Button>
-        }
-      >
-        <div className="flex flex-col gap-3">
-          <Notice tone="warning">It is shown only this once: we keep no copy.</Notice>
-          <Code label="key" text={create.data.key} />
-        </div>
-      </Dialog>
-    )
+    return <ShownOnce what="key" secret={create.data.key} onClose={onClose} />
   }
   return (
     <Dialog

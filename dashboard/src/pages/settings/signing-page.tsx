@@ -5,7 +5,7 @@ import { useAsk, useChange } from '../../ask.ts'
 import { useMayChange } from '../../session.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Code } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, ShownOnce } from '../../ui/dialog.tsx'
 import { Answered, Empty, Failed, Notice, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
@@ -103,22 +103,9 @@ function Rotate({ onClose }: { onClose: () => void }) {
   })
   if (rotate.data !== undefined) {
     return (
-      <Dialog
-        title="The new secret signs"
-        onClose={onClose}
-        footer={
-          <Button look="primary" onClick={onClose}>
-            I have it
-          </Button>
-        }
-      >
-        <div className="flex flex-col gap-3">
-          <Code label="new secret" text={rotate.data.secret} />
-          <p className="text-ink-2">
-            Give it to your services within seven days: until then requests carry a signature of each secret.
-          </p>
-        </div>
-      </Dialog>
+      <ShownOnce what="new secret" secret={rotate.data.secret} isReadable onClose={onClose}>
+        Give it to your services within seven days: until then requests carry a signature of each secret.
+      </ShownOnce>
     )
   }
   return (

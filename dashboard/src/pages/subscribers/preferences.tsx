@@ -56,12 +56,12 @@ export function Preferences({ subscriberId, timezone }: { subscriberId: string; 
             </div>
           </Section>
           <ScheduleForm
-            key={JSON.stringify(global.schedule)}
+            key={subscriberId}
             schedule={global.schedule}
             timezone={timezone}
             disabled={!mayChange}
             busy={save.isPending}
-            onSave={(schedule) => save.mutate({ schedule })}
+            onSave={(schedule, onSaved) => save.mutate({ schedule }, { onSuccess: onSaved })}
           />
           <Section title="By workflow">
             {workflows.length === 0 ? (

@@ -12,10 +12,12 @@ type Week = Readonly<Record<string, Day | undefined>>
 const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 const nameOf = (day: string): string => day.charAt(0).toUpperCase() + day.slice(1)
 const officeHours: Hours = { start: '09:00', end: '18:00' }
+const hasBothTimes = ({ start, end }: Hours): boolean => start !== '' && end !== ''
 
-/** `9am`, `09:00 PM` and `21:00`, as a field for times takes it. */
-export function as24Hours(text: string): string {
-  const [, hour = '0', minute = '00', half] = /^(\d{1,2})(?::(\d\d))? ?([AaPp])?/.exec(text) ?? []
+/** `9am`, `09:00 PM` and `21:00`, as a field for times takes it; an emptied one stays empty. */
+function as24Hours(text: string): string {
+  const [, hour, minute = '00', half] = /^(\d{1,2})(?::(\d\d))? ?([AaPp])?/.exec(text) ?? []
+  if (hour === undefined) return ''
   const isAfternoon = half?.toLowerCase() === 'p'
   const at = half === undefined ? Number(hour) : (Number(hour) % 12) + (isAfternoon ? 12 : 0)
   return `${String(at).padStart(2, '0')}:${minute}`
@@ -32,13 +34,19 @@ export function ScheduleForm({
   timezone: string | undefined
   disabled: boolean
   busy: boolean
-  onSave: (schedule: { isEnabled: boolean; weeklySchedule?: Week }) => void
+  onSave: (schedule: { isEnabled: boolean; weeklySchedule?: Week }, onSaved?: () => void) => void
 }) {
   const [edited, setEdited] = useState<Week>()
   const week: Week = edited ?? ((schedule?.weeklySchedule ?? {}) as Week)
   const isOn = schedule?.isEnabled === true
   const dayOf = (day: string): Day => week[day] ?? { isEnabled: false }
   const set = (day: string, next: Day) => setEdited({ ...week, [day]: next })
+  const isWhole = days.every((day) => !dayOf(day).isEnabled || (dayOf(day).hours ?? []).every(hasBothTimes))
+  const save = (saved: Week) =>
+    onSave({ isEnabled: isOn, weeklySchedule: saved }, () =>
+      // What was changed while it was being saved stays.
+      setEdited((now) => (now === saved ? undefined : now)),
+    )
   const firstWeek = () =>
     Object.fromEntries(days.map((day, index) => [day, { isEnabled: index < 5, hours: index < 5 ? [officeHours] : [] }]))
   return (
@@ -69,17 +77,11 @@ export function ScheduleForm({
             ))}
           </ul>
         )}
-        {edited !== undefined && (
-          <div className="flex justify-end gap-2">
+        {isOn && edited !== undefined && (
+          <div className="flex items-center justify-end gap-2">
+            {!isWhole && <span className="text-xs text-red">Fill in both times of each day.</span>}
             <Button onClick={() => setEdited(undefined)}>Discard</Button>
-            <Button
-              look="primary"
-              busy={busy}
-              onClick={() => {
-                onSave({ isEnabled: isOn, weeklySchedule: edited })
-                setEdited(undefined)
-              }}
-            >
+            <Button look="primary" busy={busy} disabled={!isWhole} onClick={() => save(edited)}>
               Save the hours
             </Button>
           </div>
@@ -101,6 +103,7 @@ function DayRow({
   onChange: (day: Day) => void
 }) {
   const [first, ...others] = day.hours ?? []
+  const whole = (day.hours ?? []).filter(hasBothTimes)
   const field = (which: keyof Hours, words: string) => (
     <input
       type="time"
@@ -120,7 +123,7 @@ function DayRow({
           label={name}
           checked={day.isEnabled}
           disabled={disabled}
-          onChange={(on) => onChange({ isEnabled: on, hours: day.hours?.length ? day.hours : [officeHours] })}
+          onChange={(on) => onChange({ isEnabled: on, hours: whole.length > 0 ? whole : [officeHours] })}
         />
       </span>
       {!day.isEnabled && <span className="text-ink-3">Not at all</span>}

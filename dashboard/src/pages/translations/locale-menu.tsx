@@ -5,8 +5,8 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { saveAsFile } from '../../ui/download.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { sayError } from '../../ui/toast.tsx'
-
-export type Texts = Readonly<Record<string, string>>
+import type { Texts } from './texts.ts'
+import { textsOfFile } from './texts.ts'
 
 const names = new Intl.DisplayNames('en', { type: 'language' })
 
@@ -17,16 +17,6 @@ export function nameOfLocale(locale: string): string {
   } catch {
     return locale
   }
-}
-
-/** Texts in groups, as files of translators hold them: `{ "order": { "shipped": "…" } }` is `order.shipped`. */
-export function flat(value: unknown, path = ''): Record<string, string> {
-  if (typeof value === 'string') return { [path]: value }
-  if (typeof value !== 'object' || value === null) return {}
-  return Object.assign(
-    {},
-    ...Object.entries(value).map(([key, inner]) => flat(inner, path === '' ? key : `${path}.${key}`)),
-  )
 }
 
 export function LocaleMenu({
@@ -49,13 +39,9 @@ export function LocaleMenu({
   const choose = async (file: File | undefined) => {
     if (file === undefined) return
     try {
-      const parsed: unknown = JSON.parse(await file.text())
-      const found = flat(parsed)
-      if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed) || Object.keys(found).length === 0)
-        throw new Error('no texts')
-      setRead(found)
-    } catch {
-      sayError(new Error(`${file.name} holds no texts: a JSON object is needed, such as {"hello": "Hello"}.`))
+      setRead(textsOfFile(file.name, await file.text()))
+    } catch (fault) {
+      sayError(fault as Error)
     }
   }
   const name = nameOfLocale(locale)

@@ -7,8 +7,9 @@ import { Button, TextField } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
-import type { Texts } from './locale-menu.tsx'
-import { flat, LocaleMenu, nameOfLocale } from './locale-menu.tsx'
+import { LocaleMenu, nameOfLocale } from './locale-menu.tsx'
+import type { Texts } from './texts.ts'
+import { flat } from './texts.ts'
 
 export function TranslationsPage() {
   const mayChange = useMayChange('workflows:write')
