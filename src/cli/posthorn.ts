@@ -31,6 +31,8 @@ export async function main(args: readonly string[], host: Host = process): Promi
     host.stdout.write(helpOf(command, host.stdout.isTTY === true ? host.stdout.columns : undefined))
     return
   }
+  // Now, and not when it is needed: an installation that is replaced under a command that runs would hide what went wrong.
+  const { isOperatorError } = await import('./operator-error.ts')
   try {
     const { config, warnings, mistakes } = settingsOf(command, host.env)
     // The output of a command may be read by a program, so its log goes to stderr; the service has no other output.
@@ -44,7 +46,6 @@ export async function main(args: readonly string[], host: Host = process): Promi
     const terminal = terminalOf(host, { outlivesReader: command.name === 'start' })
     await command.run({ config, settings: { mistakes, warnings }, log, orders, ...terminal }, rest)
   } catch (error) {
-    const { isOperatorError } = await import('./operator-error.ts')
     if (!isOperatorError(error)) throw error
     // It may quote text from others.
     host.stderr.write(`${visibleLines(error.message)}\n`)

@@ -160,3 +160,20 @@ test('events accepted before the restore are cancelled, those accepted since are
   ])
   assert.deepEqual(await kinds(), ['cancel'])
 })
+
+test('an event is cancelled as a whole: what waits of it for a later time is counted apart from what stays', async () => {
+  const { db } = app.database
+  await well('POST', '/v1/events/trigger', { name: 'hello', to: ['ada', 'grace'], transactionId: 'in-part' })
+  await well('POST', '/v1/events/trigger', { name: 'hello', to: 'ada', transactionId: 'waits' })
+  await db.run(sql`
+    update jobs j set due_at = now() + interval '1 hour' from events e, subscribers s
+    where e.id = j.event_id and s.id = j.subscriber_id and (e.transaction_id = 'waits' or s.subscriber_id = 'grace')`)
+  await hold()
+  const { due, later, laterOfDue } = await well('GET', '/v1/environments/me/hold')
+  assert.deepEqual([due[0].count, later, laterOfDue], [1, 2, 1])
+  assert.equal((await release(true)).canceledEvents, 1)
+  await app.pipeline.work()
+  const open = await db.rows(sql`
+    select e.transaction_id as id from jobs j join events e on e.id = j.event_id where j.due_at is not null`)
+  assert.deepEqual(open, [{ id: 'waits' }])
+})

@@ -82,6 +82,7 @@ test('everything that can be is carried over, and what cannot be is reported wit
     /^subscriber user-5: Its channel pigeon was not imported/,
     /^subscription fans deleted-one: /,
     /^subscription fans user-2: .*only one/,
+    /^subscription fans user-7: It was imported without its own preferences: /,
     /^subscription fans user-9: It is limited to contexts/,
   ]) {
     assert.ok(

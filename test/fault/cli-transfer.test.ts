@@ -303,3 +303,34 @@ test('with --secrets the credentials and headers are in the file, and integratio
   assert.match(JSON.stringify(all), /Bearer hush/)
   assert.ok(!all.some(({ kind }) => kind === 'subscriber'))
 })
+
+test('the preferences of a subscription that is there are written too; those that cannot be are reported', async () => {
+  const own = '/v2/topics/club/subscriptions/cleo-club'
+  await make(own, { preferences: [{ workflowId: 'news', enabled: false }] }, 'PATCH')
+  const file = join(folder, 'chosen.jsonl')
+  assert.equal((await run('export', file)).code, 0)
+  const before = await scene.call('GET', own, undefined, scene.productionKey)
+  assert.equal(before.preferences, undefined)
+  const put = await run('import', file, '--environment', 'Production', '--json')
+  assert.equal(put.code, 0, put.stderr)
+  assert.equal(JSON.parse(put.stdout).changed.subscriptions, 1)
+  const { preferences } = await scene.call('GET', own, undefined, scene.productionKey)
+  assert.deepEqual(
+    preferences.map((one: Json) => [one.workflow.identifier, one.enabled]),
+    [['news', false]],
+  )
+  const again = await run('import', file, '--environment', 'Production')
+  assert.match(again.stdout, /Nothing changed: all of it was there already\.\n$/)
+  // Of a workflow that is not there.
+  const text = await readFile(file, 'utf8')
+  const wrong = text.replace(
+    '"preferences":[{"workflowId":"news","enabled":false}]',
+    '"preferences":[{"workflowId":"gone"}]',
+  )
+  assert.notEqual(wrong, text)
+  await writeFile(file, wrong)
+  const refused = await run('import', file, '--environment', 'Production', '--json')
+  const report = await readFile(`${file}.report.jsonl`, 'utf8')
+  assert.match(report, /"club cleo".*its own preferences were not imported: /, refused.stderr)
+  assert.equal(JSON.parse(refused.stdout).imported.subscriptions, 2)
+})

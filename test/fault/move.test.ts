@@ -19,6 +19,10 @@ before(async () => {
   source = await scene.place('source')
   const service = await scene.start(source)
   await well(service, 'POST', '/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com' })
+  await scene.rows(
+    source,
+    'insert into inbox_changes (environment_id, subscriber_id) select environment_id, id from subscribers',
+  )
   await service.stop()
 })
 after(() => scene.close())
@@ -27,7 +31,7 @@ after(() => scene.close())
 const holds = (): Promise<Record<string, unknown>[]> =>
   scene.rows(
     source,
-    `select e.name, h.held_at = h.backup_at as moved from environments e
+    `select e.name, h.held_at <= h.backup_at as moved from environments e
      left join sending_holds h on h.environment_id = e.id order by 1`,
   )
 
@@ -117,7 +121,18 @@ test('where the connection ends at the commit, the source stays held, and a repe
     } finally {
       await front.close()
     }
-    await assert.rejects(move(target.url), /contains a Posthorn installation already/)
+    const repeated = await scene.run(source, 'move', '--to', target.url)
+    assert.equal(repeated.code, 0, repeated.stderr)
+    assert.match(
+      repeated.stdout,
+      /^Everything was moved to that database already.*\nStart every node with DATABASE_URL/,
+    )
+    // All that came with the move was there when the inbox was opened.
+    const opened = await target.db.rows(sql`
+      select pg_visible_in_snapshot(whole_xid(s.xmin), c.opened_in) as "isBefore",
+        pg_visible_in_snapshot(pg_current_xact_id(), c.opened_in) as "isAfter"
+      from inbox_changes c join subscribers s on s.environment_id = c.environment_id and s.id = c.subscriber_id`)
+    assert.deepEqual(opened, [{ isBefore: true, isAfter: false }])
     const [{ count } = { count: 0 }] = await target.db.rows<{ count: number }>(
       sql`select count(*)::int as count from subscribers`,
     )
@@ -126,6 +141,14 @@ test('where the connection ends at the commit, the source stays held, and a repe
     const service = await scene.start(source)
     assert.deepEqual(service.held, ['Development', 'Production'])
     await service.stop()
+    // Released, it goes its own way: what is held since then has not moved there.
+    const released = await scene.run(source, 'release', '--yes')
+    assert.equal(released.code, 0, released.stderr)
+    await assert.rejects(move(target.url), /contains a Posthorn installation already\. This command moved nothing\./)
+    const again = await scene.start(source)
+    await scene.rows(source, 'insert into sending_holds select id, now(), now() from environments')
+    await again.stop()
+    await assert.rejects(move(target.url), /contains a Posthorn installation already\. This command moved nothing\./)
   }))
 
 test('what a restore holds is held in the target too, and a failed move lets go of nothing that was held before', () =>
@@ -147,8 +170,14 @@ test('what a restore holds is held in the target too, and a failed move lets go 
     await assert.rejects(failing, /The disk is full/)
     assert.deepEqual(await heldAfterwards(), before)
     await move(target.url)
-    const inTarget = await target.db.rows<{ name: string }>(sql`
-      select e.name from sending_holds h join environments e on e.id = h.environment_id`)
-    assert.deepEqual(inTarget, [{ name: 'Production' }])
-    assert.deepEqual(await heldAfterwards(), before)
+    const inTarget = await target.db.rows(sql`
+      select e.name, h.held_at - h.backup_at = interval '1 day' as "isRestore"
+      from sending_holds h join environments e on e.id = h.environment_id`)
+    assert.deepEqual(inTarget, [{ name: 'Production', isRestore: true }])
+    const shown = await scene.run(source, 'release', '--dry-run', '--environment', 'Production')
+    assert.match(shown.stdout, /Production: held since .* by `posthorn move`\. Release it only if that move did not/)
+    assert.deepEqual(await heldAfterwards(), [
+      { name: 'Development', moved: true },
+      { name: 'Production', moved: true },
+    ])
   }))

@@ -1,6 +1,11 @@
 // posthorn release with several organizations: a name that two of them have releases neither.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { join, resolve } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { sql } from '../../src/db/sql.ts'
 import type { Ran } from '../support/cli-scene.ts'
 import { runCommand } from '../support/cli-scene.ts'
@@ -97,4 +102,59 @@ test('what a move holds is shown as that', async () => {
   await database.db.run(sql`update sending_holds set backup_at = held_at`)
   const ran = await release('--dry-run', '--organization', 'Acme')
   assert.match(ran.stdout, /by `posthorn move`\. Release it only if that move did not succeed/)
+})
+
+test('later steps that --cancel takes along are shown apart from those that stay', async () => {
+  const { id } = (await held()).find(({ name }) => name === 'Acme/Production') ?? { id: '' }
+  const [both, waiting] = [randomUUID(), randomUUID()]
+  for (const event of [both, waiting]) {
+    await database.db.run(sql`
+      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, created_at)
+      values (${id}, ${event}, ${event}, ${event}, ${event}, '{}', '{}', 0, 0, '2025-12-31')`)
+  }
+  for (const [event, dueAt] of [
+    [both, '2026-01-01'],
+    [both, '2999-01-01'],
+    [waiting, '2999-01-01'],
+    [waiting, '2999-01-02'],
+  ] as const) {
+    const job = randomUUID()
+    await database.db.run(sql`
+      insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane, due_at,
+                        claims, details, created_at, updated_at)
+      values (${id}, ${job}, ${job}, ${event}, ${job}, ${job}, 0, 'delayed', 0, ${dueAt}, 0, '[]', '2025-12-31', now())`)
+  }
+  const { stdout } = await release('--dry-run', '--environment', 'Acme/Production')
+  assert.match(
+    stdout,
+    /^ {2}1 steps that wait for a later time, of events that have something due; `--cancel` cancels/m,
+  )
+  assert.match(stdout, /^ {2}2 other steps that wait for a later time; they run then, released or cancelled$/m)
+})
+
+test('what goes wrong is said also where the installation is replaced while a command runs', async () => {
+  const flag = join(await scene.directory(), 'replaced')
+  const refuseNew = `import { existsSync } from 'node:fs'
+    export const resolve = (name, context, next) => {
+      if (existsSync(${JSON.stringify(flag)}) && name.startsWith('.')) throw new Error('It was replaced')
+      return next(name, context)
+    }`
+  // The settings are read when the command is loaded and about to begin.
+  const script = `
+    import { register } from 'node:module'
+    import { writeFileSync } from 'node:fs'
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(refuseNew)}))
+    const { main } = await import(${JSON.stringify(pathToFileURL(resolve('dist/cli/posthorn.js')).href)})
+    const host = { stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, on: () => {}, off: () => {}, get env() {
+      writeFileSync(${JSON.stringify(flag)}, '')
+      return { PORT: 'none' }
+    } }
+    await main(['release', '--yes'], host)
+    process.exit(host.exitCode)`
+  const ran = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]).catch(
+    (error: { code: number; stderr: string }) => error,
+  )
+  assert.match(ran.stderr, /PORT/)
+  assert.doesNotMatch(ran.stderr, /It was replaced/)
+  assert.equal('code' in ran ? ran.code : 0, 1)
 })

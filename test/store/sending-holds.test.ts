@@ -2,18 +2,22 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { databaseClock } from '../../src/db/clock.ts'
+import type { Sql, Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Job } from '../../src/domain/delivery/job.ts'
+import { notificationIdOf } from '../../src/domain/derived-id.ts'
 import { createClaims, createSoloClaims } from '../../src/queue/claims.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
 import { jobQueue } from '../../src/store/jobs/queue-table.ts'
 import {
   deleteHold,
-  deleteHolds,
   findDueEvents,
   findHold,
+  hasMovedAway,
   holdEverywhere,
   holdMovedAway,
+  holdsOfRestores,
+  undoMovedAway,
 } from '../../src/store/operate/sending-holds.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -56,6 +60,12 @@ async function addJob(
   return id
 }
 
+async function addEvent(environmentId: string, id: string, isCanceled = false): Promise<void> {
+  await database.db.run(sql`
+    insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, canceled_at, created_at)
+    values (${environmentId}, ${id}, ${id}, ${id}, ${id}, '{}', '{}', 0, 0, ${isCanceled ? new Date() : null}, now())`)
+}
+
 const places = (jobs: readonly Job[]): string[] => jobs.map(({ environmentId }) => environmentId)
 
 test('nothing is claimed in a held environment, in any lane, and everything in the others', async () => {
@@ -91,16 +101,26 @@ test('a restore holds every environment, with or without anything to do; not one
   assert.equal(await findHold(database.db, idle), undefined)
 })
 
-test('a move holds what is not held already, and lets go of no more than that', async () => {
+test('a move holds what is not held already, marks the rest, and takes back no more than that', async () => {
   const now = new Date('2026-01-05T00:00:00Z')
   await database.db.transaction((tx) => deleteHold(tx, free))
-  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, now)), [free.id])
-  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, now)), [])
-  await database.db.transaction((tx) => deleteHolds(tx, []))
+  assert.equal(await hasMovedAway(database.db), false)
+  const moved = await database.db.transaction((tx) => holdMovedAway(tx, now))
+  assert.deepEqual(moved, { held: [free.id], marked: [held.id] })
+  assert.equal(await hasMovedAway(database.db), true)
+  const nothing = { held: [], marked: [] }
+  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, now)), nothing)
+  await database.db.transaction((tx) => undoMovedAway(tx, nothing))
   assert.deepEqual(await findHold(database.db, free), { heldAt: now, backupAt: now })
-  await database.db.transaction((tx) => deleteHolds(tx, [free.id]))
+  // Since the restore, and as of a move: what was accepted in between was never sent.
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt: heldAt })
+  await database.db.transaction((tx) => undoMovedAway(tx, moved))
   assert.equal(await findHold(database.db, free), undefined)
   assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt })
+  await database.db.transaction((tx) => holdMovedAway(tx, now))
+  await database.db.run(holdsOfRestores)
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt }, 'where it moved to')
+  assert.deepEqual(await findHold(database.db, free), { heldAt: now, backupAt: now })
   await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt }))
 })
 
@@ -134,10 +154,43 @@ test('due are events with a step whose time has come, or that a lost process had
     ...[due, leased, later, canceled].map((id) => [id, held] as const),
     [elsewhere, free] as const,
   ]) {
-    await database.db.run(sql`
-      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, canceled_at, created_at)
-      values (${environment.id}, ${id}, ${id}, ${id}, ${id}, '{}', '{}', 0, 0, ${id === canceled ? new Date() : null}, now())`)
+    await addEvent(environment.id, id, id === canceled)
   }
   assert.deepEqual(await findDueEvents(database.db, held, heldAt), [due, leased].sort())
   assert.deepEqual(await findDueEvents(database.db, held, new Date('2025-01-01T00:00:00Z')), [], 'accepted since')
+})
+
+/** A digest of these events, for which a run speaks. */
+async function addWindow(subscriberId: string, runId: string, eventIds: readonly string[]): Promise<void> {
+  const id = createLeaseSource().newLease()
+  await database.db.run(sql`
+    insert into digest_windows (environment_id, id, workflow_id, step_id, subscriber_id, key_hash, job_id, notification_id,
+                                event_count, opened_at, due_at, closed_at)
+    values (${held.id}, ${id}, ${id}, ${id}, ${subscriberId}, '', ${runId}, ${runId}, ${eventIds.length}, now(), now(), now())`)
+  for (const [seq, eventId] of eventIds.entries()) {
+    await database.db.run(sql`
+      insert into digest_events (environment_id, window_id, seq, event_id) values (${held.id}, ${id}, ${seq}, ${eventId})`)
+  }
+}
+
+test('however much is due, a look is at so many runs, and finds the events of their digests, and of the digests of those', async () => {
+  await database.db.run(sql`truncate jobs`)
+  const due: string[] = []
+  for (let n = 0; n < 5; n += 1) due.push(await addJob(held.id))
+  const [second, third, unrelated] = [1, 2, 3].map(() => createLeaseSource().newLease()) as [string, string, string]
+  for (const id of [...due, second, third, unrelated]) await addEvent(held.id, id)
+  const subscriberId = createLeaseSource().newLease()
+  const last = due[4] ?? ''
+  await addWindow(subscriberId, last, [last, second])
+  await addWindow(subscriberId, notificationIdOf(second, subscriberId), [second, third])
+  await addWindow(subscriberId, unrelated, [unrelated])
+  const lengths: number[] = []
+  const counting: Sql = Object.assign(Object.create(database.db), {
+    rows: (statement: Statement) => {
+      lengths.push(...statement.values.map((value) => (Array.isArray(value) ? value.length : 0)))
+      return database.db.rows(statement)
+    },
+  })
+  assert.deepEqual(await findDueEvents(counting, held, heldAt, 2), [...due, second, third].sort())
+  assert.equal(Math.max(...lengths), 2)
 })

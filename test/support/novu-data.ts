@@ -53,6 +53,9 @@ export const novuData: FakeNovuData = {
         .map(({ subscriberId }) => ({
           subscriber: { subscriberId },
           ...(subscriberId === 'user-6' ? { identifier: 'own-name' } : {}),
+          ...(subscriberId === 'user-7'
+            ? { preferences: [{ workflow: { identifier: 'coded' }, enabled: false }] }
+            : {}),
         })),
       { subscriber: { subscriberId: 'user-2' }, identifier: 'second-one' },
       { subscriber: { subscriberId: 'user-9' }, contextKeys: ['shop:1'] },

@@ -1,5 +1,6 @@
 // posthorn move: takes the embedded database to a PostgreSQL server.
 import { databaseUrl } from '../../config/values.ts'
+import type { MovedTable } from '../../db/backup/move-rows.ts'
 import { moveTo } from '../../main/move.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../command.ts'
@@ -23,8 +24,7 @@ export const moveCommand: Command = {
     const moved = await moveTo(config, log, url, (table, rows, isDone) => {
       if (rows > 0) note(`${table}: ${rows} rows${isDone ? '' : ' …'}`)
     })
-    const total = moved.reduce((sum, { rows }) => sum + rows, 0)
-    print(`Moved ${total} rows of ${moved.length} tables; the counts are the same.`)
+    print(wordsOf(moved))
     print('Start every node with DATABASE_URL set to that address, and with the same encryption key:')
     print(
       config.encryptionKey === undefined
@@ -33,6 +33,12 @@ export const moveCommand: Command = {
     )
     print('The embedded database is as it was, and sends nothing if it is started again.')
   },
+}
+
+function wordsOf(moved: readonly MovedTable[] | undefined): string {
+  if (moved === undefined) return 'Everything was moved to that database already, by an earlier call of this command.'
+  const total = moved.reduce((sum, { rows }) => sum + rows, 0)
+  return `Moved ${total} rows of ${moved.length} tables; the counts are the same.`
 }
 
 function urlOf(text: string): string {

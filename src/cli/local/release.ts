@@ -17,11 +17,11 @@ import { withStore } from './with-store.ts'
 export const releaseCommand: Command = {
   name: 'release',
   about:
-    'Shows what is due after a restore, and after a question lets it be sent, or cancels it. Local: it concerns all environments; a key with the scope full releases its own with POST /v1/environments/me/hold/release.',
+    'Shows what is due after a restore, and after a question lets it be sent, or cancels the events that it is of. Local: it concerns all environments; a key with the scope full releases its own with POST /v1/environments/me/hold/release.',
   examples: [
     'posthorn release --dry-run     # shows what is due',
     'posthorn release               # shows it, asks, and sends it',
-    'posthorn release --cancel      # shows it, asks, and cancels it',
+    'posthorn release --cancel      # shows it, asks, and cancels its events as a whole',
     'posthorn release --environment Production --organization Acme',
   ],
   usage: ['release [--cancel] [--environment NAME-OR-ID] [--organization NAME] [--dry-run] [--yes] [--json]'],
@@ -99,7 +99,7 @@ function chosen(
 }
 
 const questionOf = (cancels: boolean): string =>
-  cancels ? 'Cancel what was accepted before the restore and is due?' : 'Send what is due?'
+  cancels ? 'Cancel the events that were accepted before the restore and have something due?' : 'Send what is due?'
 
 function print(terminal: Terminal, environment: string, canceledEvents: number): void {
   const canceled = canceledEvents === 0 ? '' : ` ${canceledEvents} events were cancelled.`
@@ -107,7 +107,7 @@ function print(terminal: Terminal, environment: string, canceledEvents: number):
 }
 
 function linesOf(view: SendingHoldView & { readonly environment: string }): string[] {
-  const { due, examples, fanOuts, otherTasks, auditEntries, acceptedSince, later } = view
+  const { due, examples, fanOuts, otherTasks, auditEntries, acceptedSince, later, laterOfDue } = view
   const total = due.reduce((sum, { count }) => sum + count, 0)
   return [
     view.heldAt === view.backupAt
@@ -131,7 +131,11 @@ function linesOf(view: SendingHoldView & { readonly environment: string }): stri
       'webhooks, replies and other tasks; they run either way, and receivers know repeats by their id',
     ),
     ...some(auditEntries, 'entries of the audit log for its streams; they are sent either way, with the ids they had'),
-    ...some(later, 'steps that wait for a later time; they run then, released or cancelled'),
+    ...some(
+      laterOfDue,
+      'steps that wait for a later time, of events that have something due; `--cancel` cancels them too, as it cancels whole events',
+    ),
+    ...some(later - laterOfDue, 'other steps that wait for a later time; they run then, released or cancelled'),
   ]
 }
 

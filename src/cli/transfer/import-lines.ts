@@ -18,16 +18,17 @@ import {
   writeSettings,
   writeVariable,
 } from './sink-configuration.ts'
-import type { Choices, GivenSubscription } from './sink-people.ts'
+import type { Choices } from './sink-people.ts'
 import {
   writeContext,
   writePeople,
   writePreferences,
-  writeSubscriptions,
   writeSuppressions,
   writeTenant,
   writeTopic,
 } from './sink-people.ts'
+import type { GivenSubscription } from './sink-subscriptions.ts'
+import { writeSubscriptions } from './sink-subscriptions.ts'
 import type { Target, Thing, Written } from './target.ts'
 import { sumOf } from './target.ts'
 

@@ -5,7 +5,8 @@ import type { NovuImport, NovuState, StageResult, StageStep } from './novu-stage
 import { choicesIn, subscriberOf, subscriptionOf } from './novu-things.ts'
 import { batchesAtOnce, peoplePerBatch } from './people.ts'
 import { createMeter, createSaver } from './progress.ts'
-import { writePeople, writePreferences, writeSubscriptions, writeTopic } from './sink-people.ts'
+import { writePeople, writePreferences, writeTopic } from './sink-people.ts'
+import { writeSubscriptions } from './sink-subscriptions.ts'
 import type { Page, Thing } from './target.ts'
 
 /** As many as one call takes. */
@@ -139,7 +140,7 @@ export const novuTopics: StageStep = async ({ terminal, source, target, report }
           const done = await writeSubscriptions(target, topicKey, given.slice(at, at + subscriptionsPerCall))
           await report.left(done.left)
           changedSubscriptions += done.changed
-          subscriptions += Math.min(given.length - at, subscriptionsPerCall) - done.left.length
+          subscriptions += Math.min(given.length - at, subscriptionsPerCall) - (done.refused ?? 0)
         }
         meter.at(subscriptions)
       }

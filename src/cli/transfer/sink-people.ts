@@ -2,10 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../api-client.ts'
 import { sendPeople } from './people.ts'
-import type { Left } from './report.ts'
 import type { Row } from './rows.ts'
 import type { Target, Thing, Written } from './target.ts'
-import { allOf, cursorPages, has, isRefusal, orLeft, reasonOf, sumOf, unchanged } from './target.ts'
+import { allOf, has, orLeft, sumOf, unchanged } from './target.ts'
 
 const encoded = (text: unknown): string => encodeURIComponent(String(text))
 
@@ -26,116 +25,6 @@ export function writeTopic(target: Target, key: string, name: string | undefined
     await target.send('POST', '/v2/topics', { key, ...(name ? { name } : {}) })
     return true
   })
-}
-
-export interface GivenSubscription {
-  readonly subscriberId: string
-  /** Absent: the default one. */
-  readonly identifier?: string
-  readonly name?: string
-  /** By the identifiers of workflows. */
-  readonly preferences?: readonly Thing[]
-}
-
-interface SubscribedAnswer {
-  readonly data?: readonly unknown[]
-  readonly errors?: readonly { readonly subscriberId: string; readonly message: string }[]
-}
-
-/** Up to a hundred. */
-export async function writeSubscriptions(
-  target: Target,
-  topicKey: string,
-  given: readonly GivenSubscription[],
-): Promise<Written> {
-  const path = `/v2/topics/${encoded(topicKey)}/subscriptions`
-  const { known, seen } = await membersOf(target, topicKey, path)
-  const repeated: Left[] = []
-  const fresh = given.filter(({ subscriberId }) => {
-    const reason = 'The subscriber has another subscription to this topic: there can be only one here.'
-    if (seen.has(subscriberId)) repeated.push({ kind: 'subscription', id: `${topicKey} ${subscriberId}`, reason })
-    return !seen.has(subscriberId) && seen.add(subscriberId) && !known.has(subscriberId)
-  })
-  if (fresh.length === 0) return { changed: 0, left: repeated, refused: repeated.length }
-  const before = { changed: 0, left: repeated, refused: repeated.length }
-  return sumOf([before, await subscribe(target, topicKey, path, fresh)])
-}
-
-async function subscribe(
-  target: Target,
-  topicKey: string,
-  path: string,
-  given: readonly GivenSubscription[],
-): Promise<Written> {
-  const leftOf = ({ errors = [] }: SubscribedAnswer): Left[] =>
-    errors.map(({ subscriberId, message }) => ({
-      kind: 'subscription',
-      id: `${topicKey} ${subscriberId}`,
-      reason: message,
-    }))
-  try {
-    const answer = await target.send<SubscribedAnswer>('POST', path, { subscriptions: given })
-    const left = leftOf(answer)
-    return { changed: answer.data?.length ?? 0, left, refused: left.length }
-  } catch (error) {
-    if (!isRefusal(error)) throw error
-    // All of them failed.
-    const found = leftOf((error.body ?? {}) as SubscribedAnswer)
-    if (found.length > 0) return { changed: 0, left: found, refused: given.length }
-    const [first] = given
-    const isOne = given.length === 1 && first !== undefined
-    if (!isOne && given.some(({ preferences }) => preferences !== undefined)) {
-      return eachOf(given, (one) => subscribe(target, topicKey, path, [one]))
-    }
-    if (isOne && first.preferences !== undefined) {
-      const { preferences: _, ...plain } = first
-      const reason = `It was imported without its own preferences: ${reasonOf(error)}`
-      const incomplete = { kind: 'subscription', id: `${topicKey} ${first.subscriberId}`, reason }
-      return sumOf([{ changed: 0, left: [incomplete] }, await subscribe(target, topicKey, path, [plain])])
-    }
-    return {
-      changed: 0,
-      left: [{ kind: 'subscription', id: topicKey, reason: reasonOf(error) }],
-      refused: given.length,
-    }
-  }
-}
-
-/** One whose preferences cannot be stored must not keep the others out. */
-async function eachOf(
-  given: readonly GivenSubscription[],
-  write: (one: GivenSubscription) => Promise<Written>,
-): Promise<Written> {
-  const written: Written[] = []
-  for (const one of given) written.push(await write(one))
-  return sumOf(written)
-}
-
-interface Members {
-  topicKey: string
-  /** Those that the topic has. */
-  readonly known: Set<string>
-  /** Those that were given. */
-  readonly seen: Set<string>
-}
-
-/** Of one topic at a time: its subscriptions come together. */
-async function membersOf(target: Target, topicKey: string, path: string): Promise<Members> {
-  const members = await target.once('members', async (): Promise<Members> => {
-    return { topicKey: '', known: new Set(), seen: new Set() }
-  })
-  if (members.topicKey === topicKey) return members
-  members.topicKey = topicKey
-  members.known.clear()
-  members.seen.clear()
-  try {
-    for await (const { data } of cursorPages(target.read, path)) {
-      for (const { subscriber } of data) members.known.add(String((subscriber as Thing | null)?.['subscriberId']))
-    }
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error
-  }
-  return members
 }
 
 /** What a subscriber chose: for all workflows, and by the identifiers of some. */

@@ -4,7 +4,7 @@ import type { Connection } from '../connect.ts'
 import { connectionSettings } from '../connect.ts'
 import { copyBetween } from './copy-between.ts'
 
-/** It cannot be moved there; the message says why. Nothing was moved. */
+/** It cannot be moved there, or it is not known whether it was; the message says why. */
 export class MoveError extends Error {
   override readonly name = 'MoveError'
 }
@@ -31,7 +31,7 @@ interface Table {
 
 /** The book of migrations is the target's own. */
 const ownTables = ['schema_migrations']
-/** Transaction ids of the server on which they were written: the target has others, and its default until `reopenInboxes`. */
+/** Transaction ids of the server on which they were written: the target has others, and its default until `last`. */
 const ownColumns = ['opened_in']
 const progressEveryRows = 50_000
 /** Both write and read values alike, whatever their settings. */
@@ -42,6 +42,8 @@ export interface MoveOptions {
   readonly progress: MoveProgress
   /** By table: a condition on the rows that stay behind. */
   readonly staysBehind?: Readonly<Record<string, string>>
+  /** Statements for the target, once all rows are there; with them or not at all. */
+  readonly last?: readonly string[]
 }
 
 /**
@@ -60,6 +62,7 @@ export async function moveRows(from: Connection, to: Connection, options: MoveOp
     const moved: MovedTable[] = []
     for (const table of tables) moved.push({ table: table.name, rows: await moveTable(source, target, table, options) })
     await moveSequences(source, target)
+    for (const statement of options.last ?? []) await target.query(statement)
     await commit(target)
     // Everything is there: without fresh statistics it is only slower until PostgreSQL makes them.
     await target.query('analyze').catch(() => undefined)

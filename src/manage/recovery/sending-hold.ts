@@ -21,6 +21,7 @@ import {
   holdEverywhere,
 } from '../../store/operate/sending-holds.ts'
 import type { World } from '../../world/world.ts'
+import { unhurried } from '../operate/retention-plan.ts'
 
 export interface Released {
   readonly environment: string
@@ -37,7 +38,7 @@ export const holdSending = (db: Db, hold: SendingHold): Promise<number> =>
 
 /**
  * Cancels in pages while the hold is still there: if the process ends in between, nothing has been sent, and the call can be
- * repeated. Only what was accepted before the restore is cancelled.
+ * repeated. Only what was accepted before the restore is cancelled, by whole events: what waits of them for a later time too.
  */
 export async function releaseSending(
   db: Db,
@@ -46,7 +47,8 @@ export async function releaseSending(
   call: { cancel: boolean; author: Author; idempotency: Idempotency | undefined },
 ): Promise<Answer<Released>> {
   const hold = call.cancel ? await findHold(db, environment) : undefined
-  const due = hold === undefined ? [] : await findDueEvents(db, environment, hold.heldAt)
+  const due =
+    hold === undefined ? [] : await db.transaction((tx) => findDueEvents(tx, environment, hold.heldAt), unhurried)
   for (let from = 0; from < due.length; from += eventsPerPage) {
     const page = due.slice(from, from + eventsPerPage)
     await db.transaction((tx) => cancelEvents(tx, world, environment, page))

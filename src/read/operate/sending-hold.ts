@@ -2,7 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { findHold, isDueNow } from '../../store/operate/sending-holds.ts'
+import { findDueEvents, findHold, isDueNow } from '../../store/operate/sending-holds.ts'
 
 export interface DueSteps {
   readonly workflow: string
@@ -36,6 +36,8 @@ export interface SendingHoldView {
   readonly acceptedSince: number
   /** Steps whose time has not come, such as delays and digests. */
   readonly later: number
+  /** Of these, those of events that have something due: cancelling cancels whole events. */
+  readonly laterOfDue: number
 }
 
 const groupsMax = 200
@@ -51,6 +53,7 @@ const notHeld: SendingHoldView = {
   auditEntries: 0,
   acceptedSince: 0,
   later: 0,
+  laterOfDue: 0,
 }
 
 export async function findSendingHold(db: Sql, environment: Environment): Promise<SendingHoldView> {
@@ -78,7 +81,17 @@ export async function findSendingHold(db: Sql, environment: Environment): Promis
     backupAt: backupAt.toISOString(),
     due: await listDueSteps(db, environment, heldAt),
     examples: await listExamples(db, environment, heldAt),
+    laterOfDue: await countLaterOf(db, environment, await findDueEvents(db, environment, heldAt)),
   }
+}
+
+async function countLaterOf(db: Sql, environment: Environment, eventIds: readonly string[]): Promise<number> {
+  if (eventIds.length === 0) return 0
+  const row = await db.row<{ count: number }>(sql`
+    select count(*) as count from jobs j
+    where j.environment_id = ${environment.id} and j.due_at > now() and j.lease is null
+      and j.event_id = any(${eventIds}::uuid[])`)
+  return row?.count ?? 0
 }
 
 async function listDueSteps(db: Sql, environment: Environment, heldAt: Date): Promise<DueSteps[]> {

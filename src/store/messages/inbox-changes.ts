@@ -22,10 +22,12 @@ export async function openInbox(tx: Tx, environment: Environment, subscriberId: 
     on conflict (environment_id, subscriber_id) do nothing`)
 }
 
-/** After a move from another server, whose transactions had other ids: everything that is there was there before. */
-export async function reopenInboxes(db: Sql): Promise<void> {
-  await db.run(sql`update inbox_changes set opened_in = pg_current_snapshot()`)
-}
+/**
+ * For the transaction that moves everything from another server, whose transactions had other ids: all that it writes was there
+ * before. A snapshot of its own does not say so for certain.
+ */
+export const reopenInboxes: Statement = sql`
+  update inbox_changes set opened_in = format('%1$s:%1$s:', pg_current_xact_id()::text::bigint + 1)::pg_snapshot`
 
 /**
  * Of those subscribers who are there and have opened their inbox. Each is looked up by itself: as a join, a plan made

@@ -1,29 +1,69 @@
 // The sending_holds table: environments in which nothing is sent until what is due was released or cancelled.
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import { notificationIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 
 export interface SendingHold {
   readonly heldAt: Date
-  /** When the backup was taken that was restored. The same as `heldAt` where nothing was restored: everything has moved elsewhere. */
+  /** When the backup was taken that was restored. The same as `heldAt` where everything has moved elsewhere. */
   readonly backupAt: Date
 }
 
-/** Of a row: another database has the same to send. */
-export const movedAway: Statement = sql`held_at = backup_at`
+/** Of a row: a move holds it, and no restore. */
+export const heldByMoveAlone: Statement = sql`backup_at = held_at`
 
-/** Holds all that is not held already; the ids of those. */
-export async function holdMovedAway(tx: Tx, now: Date): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>(sql`
+/**
+ * A backup is older than its restore. Where what a restore holds has moved elsewhere as well, `backup_at` lies as far after
+ * `held_at` as it lay before it: so both are known, and the same turns it back.
+ */
+const mirrored = sql`held_at + make_interval(secs => extract(epoch from held_at - backup_at)::float8)`
+/** Of a row: another database has the same to send. */
+const movedAway = sql`backup_at >= held_at`
+/** As callers see it. */
+const shownBackupAt = sql`least(backup_at, held_at)`
+
+/** Ids of environments. */
+export interface MovedAway {
+  /** Those that nothing held before. */
+  readonly held: readonly string[]
+  /** Those that a restore holds. */
+  readonly marked: readonly string[]
+}
+
+/** Holds everything, and says of everything that it has moved; what was so before is not among the answer. */
+export async function holdMovedAway(tx: Tx, now: Date): Promise<MovedAway> {
+  const marked = await tx.rows<{ id: string }>(sql`
+    update sending_holds set backup_at = ${mirrored}
+    where environment_id in (select e.id from environments e where ${isThere}) and not ${movedAway}
+    returning environment_id as id`)
+  const held = await tx.rows<{ id: string }>(sql`
     insert into sending_holds (environment_id, held_at, backup_at)
     select e.id, ${now}, ${now} from environments e where ${isThere}
     on conflict (environment_id) do nothing returning environment_id as id`)
-  return rows.map(({ id }) => id)
+  return { held: held.map(({ id }) => id), marked: marked.map(({ id }) => id) }
 }
 
 /** They have not moved after all. */
-export async function deleteHolds(tx: Tx, environmentIds: readonly string[]): Promise<void> {
-  await tx.run(sql`delete from sending_holds where environment_id = any(${environmentIds}::uuid[])`)
+export async function undoMovedAway(tx: Tx, { held, marked }: MovedAway): Promise<void> {
+  await tx.run(sql`delete from sending_holds where environment_id = any(${held}::uuid[])`)
+  await tx.run(sql`
+    update sending_holds set backup_at = ${mirrored}
+    where environment_id = any(${marked}::uuid[]) and ${movedAway}`)
+}
+
+/** For the database that everything moved to: there, what a restore held is held by that alone. */
+export const holdsOfRestores: Statement = sql`
+  update sending_holds set backup_at = ${mirrored}
+  where environment_id in (select id from environments) and ${movedAway}`
+
+/** Whether a move holds everything here. */
+export async function hasMovedAway(db: Sql): Promise<boolean> {
+  const row = await db.row<{ moved: boolean }>(sql`
+    select count(*) > 0 and bool_and(exists (
+      select 1 from sending_holds h where h.environment_id = e.id and ${movedAway})) as moved
+    from environments e where ${isThere}`)
+  return row?.moved === true
 }
 
 /** Of an environment called `e`: not deleted with all its rows. */
@@ -47,7 +87,7 @@ export async function holdEverywhere(tx: Tx, { heldAt, backupAt }: SendingHold):
 
 export async function findHold(db: Sql, environment: Environment): Promise<SendingHold | undefined> {
   return db.row<SendingHold>(sql`
-    select held_at as "heldAt", backup_at as "backupAt" from sending_holds where environment_id = ${environment.id}`)
+    select held_at as "heldAt", ${shownBackupAt} as "backupAt" from sending_holds where environment_id = ${environment.id}`)
 }
 
 /** The environments that are held, in their order. */
@@ -61,7 +101,7 @@ export async function listHeldEnvironments(db: Sql): Promise<Environment[]> {
 export async function deleteHold(tx: Tx, environment: Environment): Promise<SendingHold | undefined> {
   return tx.row<SendingHold>(sql`
     delete from sending_holds where environment_id = ${environment.id}
-    returning held_at as "heldAt", backup_at as "backupAt"`)
+    returning held_at as "heldAt", ${shownBackupAt} as "backupAt"`)
 }
 
 /** Those that were asked for before the restore and are under way: they may have come to their end since the backup. */
@@ -73,27 +113,68 @@ export async function findDueRedrives(db: Sql, environment: Environment, heldAt:
   return rows.map(({ id }) => id)
 }
 
+/** No index leads from runs to the windows that they speak for: each look reads all windows once. */
+const runsPerLook = 20_000
+
 /**
  * Those with anything due that were accepted before the restore and are not cancelled yet. A digest that is due is due for each
  * of its events: were only its owner cancelled, it would be sent for the others. An event may bring along a digest of its own.
  */
-export async function findDueEvents(db: Sql, environment: Environment, heldAt: Date): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    with recursive runs (notification_id, event_id) as (
-      select j.notification_id, j.event_id from jobs j
-      where j.environment_id = ${environment.id} and ${isDueNow(sql`j`)} and j.created_at < ${heldAt}
-      union
-      select n.id, n.event_id from runs r
-      join digest_windows w on w.environment_id = ${environment.id} and w.notification_id = r.notification_id
-      join digest_events d on d.environment_id = ${environment.id} and d.window_id = w.id
-      join notifications n on n.environment_id = ${environment.id} and n.subscriber_id = w.subscriber_id
-        and n.event_id = d.event_id)
-    select e.id from events e
-    where e.environment_id = ${environment.id} and e.canceled_at is null and e.id in (
-      select r.event_id from runs r
-      union
-      select t.id from tasks t
-      where t.environment_id = ${environment.id} and ${isDueNow(sql`t`)} and t.kind = 'expand' and t.created_at < ${heldAt})
-    order by e.id`)
-  return rows.map(({ id }) => id)
+export async function findDueEvents(
+  db: Sql,
+  environment: Environment,
+  heldAt: Date,
+  atOnce = runsPerLook,
+): Promise<string[]> {
+  const due = await db.rows<{ eventId: string; runId: string }>(sql`
+    select j.event_id as "eventId", j.notification_id as "runId" from jobs j
+    where j.environment_id = ${environment.id} and ${isDueNow(sql`j`)} and j.created_at < ${heldAt}`)
+  const expanding = await db.rows<{ id: string }>(sql`
+    select t.id from tasks t
+    where t.environment_id = ${environment.id} and ${isDueNow(sql`t`)} and t.kind = 'expand' and t.created_at < ${heldAt}`)
+  const events = new Set([...due.map(({ eventId }) => eventId), ...expanding.map(({ id }) => id)])
+  const runs = [...new Set(due.map(({ runId }) => runId))]
+  const known = new Set(runs)
+  // With those that are found on the way.
+  for (let page = runs.slice(0, atOnce), at = 0; page.length > 0; page = runs.slice(at, at + atOnce)) {
+    at += page.length
+    for (const { eventId, subscriberId } of await findDigested(db, environment, page)) {
+      const runId = notificationIdOf(eventId, subscriberId)
+      if (!known.has(runId)) runs.push(runId)
+      known.add(runId)
+      events.add(eventId)
+    }
+  }
+  return findOpenEvents(db, environment, [...events].sort(), atOnce)
+}
+
+/** Those that are not cancelled, in their order. */
+async function findOpenEvents(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+  atOnce: number,
+): Promise<string[]> {
+  const open: string[] = []
+  for (let at = 0; at < ids.length; at += atOnce) {
+    const rows = await db.rows<{ id: string }>(sql`
+      select e.id from events e
+      where e.environment_id = ${environment.id} and e.id = any(${ids.slice(at, at + atOnce)}::uuid[])
+        and e.canceled_at is null
+      order by e.id`)
+    for (const { id } of rows) open.push(id)
+  }
+  return open
+}
+
+/** What these runs speak for. */
+async function findDigested(
+  db: Sql,
+  environment: Environment,
+  runIds: readonly string[],
+): Promise<{ eventId: string; subscriberId: string }[]> {
+  return db.rows(sql`
+    select d.event_id as "eventId", w.subscriber_id as "subscriberId" from digest_windows w
+    join digest_events d on d.environment_id = ${environment.id} and d.window_id = w.id
+    where w.environment_id = ${environment.id} and w.notification_id = any(${runIds}::uuid[])`)
 }

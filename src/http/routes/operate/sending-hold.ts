@@ -44,6 +44,7 @@ const hold = Type.Object(
     auditEntries: count('Entries of the audit log that its streams are still to be sent, once for each stream.'),
     acceptedSince: count('Steps that are due, of events accepted since the restore: they were never sent.'),
     later: count('Steps that wait for a later time, such as delays and digests.'),
+    laterOfDue: count('Of `later`, steps of events that have something due. With `cancel` they are cancelled too.'),
   },
   { title: 'SendingHold' },
 )
@@ -68,7 +69,7 @@ export const sendingHoldRoutes = [
     operationId: 'releaseSending',
     summary: 'Release what is held after a restore',
     description:
-      'Sending begins within two seconds. With `cancel`, the events that were accepted before the restore and have something due are cancelled first, and redrives under way are stopped. 409 if nothing is held.',
+      'Sending begins within two seconds. With `cancel`, the events that were accepted before the restore and have something due are cancelled first, as a whole: with their steps that wait for a later time, also those for other recipients. Redrives under way are stopped. 409 if nothing is held.',
     body: Type.Object(
       { cancel: Type.Optional(Type.Boolean({ description: 'Default: false.' })) },
       { title: 'ReleaseSending', examples: [{ cancel: true }] },
