@@ -11,7 +11,7 @@ import { directLane } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
-import type { Problem } from '../domain/problem.ts'
+import { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { decidedAtOnceMax } from '../record/decided-at-once.ts'
@@ -57,15 +57,22 @@ const foreseenMax = 8
  * `decideAtOnce`: if this node is a worker as well. Bulk requests are answered first, as their callers wait for many
  * events.
  */
-export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?: DecideAtOnce): Triggers {
-  const accepting = { db, world, queue, known: createCheckedVersions() }
+export function createTriggers(
+  db: Db,
+  world: World,
+  queue: Queue,
+  decideAtOnce?: DecideAtOnce,
+  known = createCheckedVersions(),
+): Triggers {
+  const accepting = { db, world, queue, known }
   const singles = createCalls<TriggerResult>(
     { ...accepting, decideAtOnce },
     { sizeMax: singleCallsPerCommitMax },
     {
       bodyOf: ([result]) => result as TriggerResult,
+      problemOf: ([problem]) => problem,
       // An error becomes a 4xx, which is not stored: the same key may carry the corrected event.
-      isKept: (result) => result.status !== 'error',
+      isKept: ({ results: [result] }) => result?.status !== 'error',
     },
   )
   const bulks = createCalls<readonly TriggerResult[]>(
@@ -73,7 +80,9 @@ export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?
     { sizeMax: bulkCallsPerCommitMax, atOnceMax: 3 },
     {
       bodyOf: (results) => results,
-      isKept: () => true,
+      problemOf: () => undefined,
+      // Where all were put off nothing has run: the same key may carry them again.
+      isKept: ({ results, problems }) => problems.length < results.length,
     },
   )
   return {
@@ -101,8 +110,10 @@ interface Accepting {
 
 interface AnswerShape<Body> {
   bodyOf(results: readonly TriggerResult[]): Body
+  /** What the call as a whole gets if events could not be judged; undefined if it is answered for each. */
+  problemOf(problems: readonly Problem[]): Problem | undefined
   /** Whether a repeat with the same idempotency key gets this answer again. */
-  isKept(body: Body): boolean
+  isKept(call: NumberedCall): boolean
 }
 
 function createCalls<Body>(
@@ -137,7 +148,9 @@ async function acceptTogether<Body>(
     taken += events.length
     return numberEvents(world, judged.slice(taken - events.length, taken), traceparent)
   })
-  const answers = numbered.map((one) => answerOf(one, shape.bodyOf(one.results)))
+  const answersOf = (outrun?: ReadonlySet<string>): (Answer<Body> | Problem)[] =>
+    numbered.map((one) => shape.problemOf(one.problems) ?? answerOf(one, shape.bodyOf(one.results), outrun))
+  const answers = answersOf()
   const all = fastFlatMap(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withCapacity(accepting, environment, all, async (acceptance) => {
@@ -149,14 +162,14 @@ async function acceptTogether<Body>(
       const fresh = fastFlatMap(numbered, (one, index) => (earlier[index] === undefined ? one.runnable : []))
       const written = await writeEvents(tx, world, acceptance, fresh)
       const kept = calls.flatMap(({ idempotency }, index) => {
-        const answer = answers[index]
-        const isFresh = idempotency !== undefined && earlier[index] === undefined
-        return isFresh && answer !== undefined && shape.isKept(answer.body) ? [{ idempotency, answer }] : []
+        const [answer, call] = [answers[index], numbered[index]]
+        if (idempotency === undefined || earlier[index] !== undefined) return []
+        if (answer === undefined || call === undefined || answer instanceof Problem) return []
+        return shape.isKept(call) ? [{ idempotency, answer }] : []
       })
       await keepAnswers(tx, world, environment, kept)
       const { outrun } = written
-      const own =
-        outrun === undefined ? answers : numbered.map((one) => answerOf(one, shape.bodyOf(one.results), outrun))
+      const own = outrun === undefined ? answers : answersOf(outrun)
       return { written, result: own.map((answer, index) => earlier[index] ?? answer) }
     })
   })
@@ -259,6 +272,8 @@ export interface NumberedCall {
   readonly results: TriggerResult[]
   /** The places of events whose transaction id was used before. */
   readonly repeats: readonly number[]
+  /** Of events that the machine was too busy to judge. */
+  readonly problems: readonly Problem[]
 }
 
 /** Gives each event its id; a transaction id that the caller left out is the event's own. */
@@ -271,9 +286,11 @@ export function numberEvents(
   const runnable: Numbered[] = []
   const runnableAt: number[] = []
   const repeats: number[] = []
+  const problems: Problem[] = []
   const results = judged.map((one, place): TriggerResult => {
     if ('result' in one) {
       if (one.isRepeat === true) repeats.push(place)
+      if (one.problem !== undefined) problems.push(one.problem)
       return one.result
     }
     const id = world.newId(now)
@@ -284,7 +301,7 @@ export function numberEvents(
     runnableAt.push(place)
     return { acknowledged: true, status: 'processed', transactionId }
   })
-  return { runnable, runnableAt, results, repeats }
+  return { runnable, runnableAt, results, repeats, problems }
 }
 
 /**

@@ -25,6 +25,8 @@ function createLibrary(more: { variables?: object[]; payloadSchema?: object } = 
         versionId: `version of ${identifier}`,
       }))
     }
+    // No transaction id was used before.
+    if (statement.text.includes('transaction_id')) return []
     assert.equal(statement.name, 'workflow-versions-find')
     asked.push(names)
     const steps = [{ active: true, template: { type: 'in_app', variables }, variants: [] }]
@@ -116,20 +118,57 @@ test('a payload that its schema takes too long for is refused alone, and others 
   assert.ok(turns >= 2, `${turns} turns`)
 })
 
-test('a payload that a busy machine could not judge is judged in a later turn, and the caller is asked again after many', async () => {
-  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
-  let busy = 3
-  const check = (): string[] => {
-    busy -= 1
-    if (busy >= 0) throw new Problem(503, 'The service is too busy')
+/** Knows versions whose schema the machine is too busy for, a given number of times. */
+function busyVersions(busy: number): { known: ReturnType<typeof createCheckedVersions>; checked: () => number } {
+  let checked = 0
+  const check = (payload: Record<string, unknown>): string[] => {
+    if (payload['costly'] !== true) return []
+    checked += 1
+    if (checked <= busy) throw new Problem(503, 'The service is too busy')
     return []
   }
   const compile = () => ({ ok: true, check, slowPatterns: [], isQuick: () => false }) as const
-  const [judged] = await judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')])
+  return { known: { ...createCheckedVersions(), compile }, checked: () => checked }
+}
+
+function costlyEvent(transactionId?: string): GivenEvent {
+  const event = eventOf('w') as Extract<GivenEvent, { request: unknown }>
+  const given = transactionId === undefined ? {} : { transactionId }
+  return { ...event, request: { ...event.request, ...given, payload: { costly: true } } }
+}
+
+test('a payload that a busy machine could not judge is judged in a later turn', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const { known } = busyVersions(3)
+  const [judged] = await judgeEvents(db, environment, known, [costlyEvent()])
   assert.ok(judged !== undefined && 'runnable' in judged)
-  busy = 1_000
-  const asked = judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')])
-  await assert.rejects(asked, (error) => error instanceof Problem && error.status === 503)
+})
+
+test('beyond a few turns it is put off alone, and the turns are for all events together', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const { known, checked } = busyVersions(1_000)
+  const events = [eventOf('w'), costlyEvent('mine'), eventOf('w'), costlyEvent()]
+  // The first has all three turns, the second is tried once.
+  const judged = await judgeEvents(db, environment, known, events)
+  assert.equal(checked(), 5)
+  assert.deepEqual(
+    judged.map((one) => ('runnable' in one ? 'runs' : [one.result, one.problem?.status])),
+    [
+      'runs',
+      [{ acknowledged: true, status: 'error', transactionId: 'mine', error: ['The service is too busy'] }, 503],
+      'runs',
+      [{ acknowledged: true, status: 'error', error: ['The service is too busy'] }, 503],
+    ],
+  )
+})
+
+test('an error that is no such delay is thrown', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const check = (): string[] => {
+    throw new Error('a fault')
+  }
+  const compile = () => ({ ok: true, check, slowPatterns: [], isQuick: () => false }) as const
+  await assert.rejects(judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')]), /a fault/)
 })
 
 test('a payload whose schema cannot be used is refused, not let through', async () => {
@@ -156,4 +195,20 @@ test('a schema that took too long to be compiled is tried again after a while, a
   assert.deepEqual([await runs(), await runs(), compiled], [false, false, 1])
   nowMs = 60_000
   assert.deepEqual([await runs(), await runs(), compiled], [true, true, 2])
+})
+
+test('while others keep a schema from being compiled its payloads are put off, not refused, and it is tried again soon', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const starved = { ok: false, path: '', message: 'takes too long', isOutOfTime: true, isStarved: true } as const
+  const answers: PayloadSchema[] = [starved, compilePayloadSchema({ type: 'object' })]
+  let nowMs = 0
+  const compile = () => answers.shift() ?? assert.fail('compiled once more')
+  const known = createCheckedVersions(2, { compile, nowMs: () => nowMs })
+  const outcome = async () => {
+    const [judged] = await judgeEvents(db, environment, known, [eventOf('w')])
+    return judged !== undefined && 'result' in judged ? judged.problem?.status : 'runs'
+  }
+  assert.deepEqual([await outcome(), await outcome()], [503, 503])
+  nowMs = 10_000
+  assert.equal(await outcome(), 'runs')
 })

@@ -8,6 +8,7 @@ import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import { nearMiss } from '../domain/nearest.ts'
 import type { Tenant } from '../domain/people/tenant.ts'
+import type { Problem } from '../domain/problem.ts'
 import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflows/workflow.ts'
 import { activeStepFrom, severities } from '../domain/workflows/workflow.ts'
@@ -37,8 +38,10 @@ export interface Runnable {
   readonly tenant: Tenant | undefined
 }
 
-/** `isRepeat`: its transaction id was used before. */
-export type Judged = { readonly result: TriggerResult; readonly isRepeat?: true } | { readonly runnable: Runnable }
+/** `isRepeat`: its transaction id was used before. `problem`: what the machine was too busy for; it may be sent again. */
+export type Judged =
+  | { readonly result: TriggerResult; readonly isRepeat?: true; readonly problem?: Problem }
+  | { readonly runnable: Runnable }
 
 /** A version with what is worked out of it once. */
 interface CheckedVersion {
@@ -60,6 +63,8 @@ export interface CheckedVersions {
 
 /** A schema that took too long is tried again no sooner: each attempt takes a second. */
 const againAfterMs = 60_000
+/** One that others kept from being compiled: its payloads are put off meanwhile. */
+const againAfterBusyMs = 10_000
 /** More than are triggered at one time almost anywhere. */
 const versionsKeptMax = 2_000
 
@@ -109,8 +114,14 @@ export async function judgeEvents(
   }
   const judged: Judged[] = []
   const turn = new Turn()
+  let turnsLeft = busyTurnsMax
   for (const event of events) {
-    judged.push(judgedAtOnce(event, facts) ?? (await judgedInTurns(event, facts)))
+    let one = judgedAtOnce(event, facts)
+    for (; isPutOff(one) && turnsLeft > 0; turnsLeft -= 1) {
+      await facts.clock.nextTurn()
+      one = judgedAtOnce(event, facts)
+    }
+    judged.push(one)
     // A payload that takes long to check or to copy is one of many: others get their turn before the next.
     if (facts.clock.isOver()) await facts.clock.nextTurn()
     if (turn.isOver()) await turn.next()
@@ -118,26 +129,23 @@ export async function judgeEvents(
   return judged
 }
 
-/** For a payload that the machine was too busy to judge: in each turn it may have the processor for long enough. */
-const busyTurnsMax = 20
+/**
+ * For payloads that the machine was too busy to judge: in the next turn they may have the processor for long enough. Of all
+ * events together, since others of the environment wait for them.
+ */
+const busyTurnsMax = 3
 
-function judgedAtOnce(event: GivenEvent, facts: Parameters<typeof judge>[1]): Judged | undefined {
+const isPutOff = (judged: Judged): boolean => 'result' in judged && judged.problem !== undefined
+
+/** What could not be judged concerns this event alone. */
+function judgedAtOnce(event: GivenEvent, facts: JudgingFacts): Judged {
   try {
     return judge(event, facts)
   } catch (error) {
-    if (isTooBusy(error)) return undefined
-    throw error
+    if (!isTooBusy(error)) throw error
+    const transactionId = 'request' in event ? event.request.transactionId : undefined
+    return { result: errorResult([error.message], transactionId), problem: error }
   }
-}
-
-async function judgedInTurns(event: GivenEvent, facts: Parameters<typeof judge>[1]): Promise<Judged> {
-  for (let turn = 1; turn < busyTurnsMax; turn += 1) {
-    await facts.clock.nextTurn()
-    const judged = judgedAtOnce(event, facts)
-    if (judged !== undefined) return judged
-  }
-  await facts.clock.nextTurn()
-  return judge(event, facts)
 }
 
 /** Everything that these workflows need, whatever is cached beyond this request. */
@@ -168,8 +176,9 @@ function judgedVersion(version: WorkflowVersion, { compile, nowMs }: CheckedVers
   const { payloadSchema, validatePayload } = version.definition
   const schema = validatePayload === false ? undefined : payloadSchema && compile(payloadSchema)
   const isOutOfTime = schema?.ok === false && schema.isOutOfTime === true
-  const againAtMs = isOutOfTime ? nowMs() + againAfterMs : Number.POSITIVE_INFINITY
-  return { version, schema, variables: declaredVariables(version.definition), againAtMs }
+  const isStarved = schema?.ok === false && schema.isStarved === true
+  const afterMs = isStarved ? againAfterBusyMs : isOutOfTime ? againAfterMs : Number.POSITIVE_INFINITY
+  return { version, schema, variables: declaredVariables(version.definition), againAtMs: nowMs() + afterMs }
 }
 
 const triggeredOf = ({ active, version }: TriedWorkflow): TriggeredWorkflow => ({

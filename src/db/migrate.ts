@@ -1,8 +1,9 @@
 // Forward-only migrations: numbered SQL files, each applied once, under one lock, with a checksum.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from './sql.ts'
-import { sql } from './sql.ts'
+import { DatabaseUnavailable, sql } from './sql.ts'
 
 export interface Migration {
   readonly number: number
@@ -24,6 +25,20 @@ const migrationLock = 7_071_955
 
 /** Long enough for an index over a large table, which the service's own statement timeout is not. */
 export const migrationTimeoutMs = 3_600_000
+
+/** How a migration waits for a table that others use. */
+export interface Patience {
+  readonly lockWaitMs: number
+  readonly triesMax: number
+  readonly pauseMs: number
+  sleep(ms: number): Promise<unknown>
+}
+
+/**
+ * Whoever uses a table queues behind a migration that waits for it: less than the lock timeout of the nodes that run
+ * meanwhile, and long enough in between for what has queued to be done.
+ */
+const usualPatience: Patience = { lockWaitMs: 2_000, triesMax: 30, pauseMs: 3_000, sleep }
 
 /** Named from one folder up: it is the same place whether this stands in src/db or in the one file of dist/cli. */
 const migrationsBeside = new URL('../db/migrations/', import.meta.url)
@@ -48,7 +63,44 @@ export async function readMigrations(directory: URL = migrationsBeside): Promise
 }
 
 /** Applies what is missing and returns the names of what it applied. */
-export async function migrate(db: Db, migrations: readonly Migration[]): Promise<string[]> {
+export async function migrate(
+  db: Db,
+  migrations: readonly Migration[],
+  patience: Partial<Patience> = {},
+): Promise<string[]> {
+  const { lockWaitMs, triesMax, pauseMs, sleep } = { ...usualPatience, ...patience }
+  for (let attempt = 1; ; attempt += 1) {
+    const progress: Progress = { begun: undefined }
+    try {
+      return await migrateOnce(db, migrations, lockWaitMs, progress)
+    } catch (error) {
+      const { begun } = progress
+      if (begun === undefined || !isLocked(error)) throw error
+      if (attempt >= triesMax) throw new MigrationError(lockedWords(begun, attempt, lockWaitMs))
+    }
+    await sleep(pauseMs)
+  }
+}
+
+/** The migration that was begun last: before the first one, waiting is for another node that migrates. */
+interface Progress {
+  begun: Migration | undefined
+}
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable && (error.cause as { code?: unknown } | null)?.code === '55P03'
+
+const lockedWords = ({ name }: Migration, tries: number, lockWaitMs: number): string =>
+  `Migration ${name} did not get the lock that it needs in ${tries} tries of ${lockWaitMs / 1000} s: a transaction that is open ` +
+  'for long, such as a backup, uses the table. Nothing was changed. Find it in pg_stat_activity by xact_start, let it ' +
+  'end, and start again.'
+
+async function migrateOnce(
+  db: Db,
+  migrations: readonly Migration[],
+  lockWaitMs: number,
+  progress: Progress,
+): Promise<string[]> {
   return db.transaction(async (tx) => {
     await tx.run(sql`select set_config('statement_timeout', ${String(migrationTimeoutMs)}, true),
                             set_config('lock_timeout', ${String(migrationTimeoutMs)}, true)`)
@@ -59,7 +111,9 @@ export async function migrate(db: Db, migrations: readonly Migration[]): Promise
       sql`select number, name, checksum from schema_migrations order by number`,
     )
     const missing = missingMigrations(migrations, applied)
+    await tx.run(sql`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`)
     for (const migration of missing) {
+      progress.begun = migration
       await tx.run({ text: migration.text, values: [] })
       await tx.run(sql`insert into schema_migrations (number, name, checksum)
                        values (${migration.number}, ${migration.name}, ${migration.checksum})`)

@@ -76,8 +76,8 @@ async function readerOf({ inboxTokens, countForged }: InboxService, { headers, i
   const token = /^Bearer +(\S+)$/.exec(headers.authorization ?? '')?.[1]
   const opened = token === undefined ? undefined : await inboxTokens.open(token)
   if (typeof opened === 'object') return opened.reader
-  // An expired one was good once: its page opens another session.
-  if (opened === undefined) countForged(ip)
+  // One that expired or was revoked was good once: its page opens another session. Where there is none, nothing is guessed.
+  if (token !== undefined && opened === undefined) countForged(ip)
   throw new Problem(401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
 }
 

@@ -179,7 +179,7 @@ export async function migrateStore({ connection, pooler, direct, world }: Store)
   const way = direct === undefined ? pooler : 'none'
   const db = connect(direct ?? connection, { ...timeouts, pooler: way, poolSize: 1, log: world.log })
   try {
-    const applied = await migrate(db, await readMigrations())
+    const applied = await migrate(db, await readMigrations(), { sleep: (ms) => world.sleep(ms) })
     for (const name of applied) world.log.info({ migration: name }, 'Migration applied')
     return applied
   } finally {

@@ -4,8 +4,12 @@ import { sql } from '../db/sql.ts'
 
 export const inboxHintChannel = 'posthorn_inbox'
 
-/** Whose inboxes may have changed; `all`: of the whole environment. */
-export type InboxHint = (environmentId: string, subscriberIds: readonly string[] | 'all') => void
+/** Whose inboxes may have changed; `all`: of the whole environment. `from`: where it was noticed. */
+export type InboxHint = (
+  environmentId: string,
+  subscriberIds: readonly string[] | 'all',
+  from: 'here' | 'elsewhere',
+) => void
 
 export interface InboxHints {
   /** What the World reports. */
@@ -48,7 +52,7 @@ export function createInboxHints(db: Sql, nodeId: string): InboxHints {
 
   return {
     report(environmentId, subscriberIds) {
-      notifyHere(environmentId, subscriberIds)
+      notifyHere(environmentId, subscriberIds, 'here')
       const ids = waiting.get(environmentId) ?? new Set()
       for (const id of subscriberIds) ids.add(id)
       waiting.set(environmentId, ids)
@@ -57,7 +61,7 @@ export function createInboxHints(db: Sql, nodeId: string): InboxHints {
     hear(payload) {
       const [from, environmentId = '', ids = ''] = payload.split(' ')
       if (from === nodeId) return
-      notifyHere(environmentId, ids === '*' ? 'all' : idsOf(ids))
+      notifyHere(environmentId, ids === '*' ? 'all' : idsOf(ids), 'elsewhere')
     },
     listen(listener) {
       notifyHere = listener

@@ -26,6 +26,8 @@ const inboxesPerLookMax = 200
 /** A sweep is in no hurry: changes that were hinted at do not wait behind it. */
 const inboxesPerSweepMax = 250
 const lookAgainAfterFailureMs = 1_000
+/** Nodes of the release before hint before they commit. Once there are none, one look is enough. */
+const lookAgainAfterHintMs = 200
 /**
  * How long after it is first followed an inbox that was opened of late is searched for messages without a number: soon, and
  * for the last time when no statement that began before the opening can be in progress.
@@ -107,7 +109,11 @@ class InboxHub implements Hub {
     this.#presence = presence
     this.#onFirst = onFirst
     this.#monotonicMs = monotonicMs
-    hints.listen((environmentId, subscriberIds) => this.#hinted(environmentId, subscriberIds))
+    hints.listen((environmentId, subscriberIds, from) => {
+      this.#hinted(environmentId, subscriberIds)
+      if (from === 'here' || this.#inboxes.size === 0) return
+      this.#after(lookAgainAfterHintMs, () => this.#hinted(environmentId, subscriberIds))
+    })
   }
 
   get size(): number {

@@ -124,7 +124,10 @@ async function begin(
   environment: Environment,
   { judged, at, ids, tried }: { judged: Judged; at: Date; ids: (at: Date) => string; tried: TriedWorkflow | undefined },
 ): Promise<Begun | { readonly result: TriggerResult }> {
-  if ('result' in judged) return judged
+  if ('result' in judged) {
+    if (judged.problem !== undefined) throw judged.problem
+    return judged
+  }
   const [event] = numberEvents({ now: () => at, newId: ids }, [judged]).runnable
   if (event === undefined) throw new Error('A runnable event has no id')
   const { version } = event

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { identifierOf } from '../support/inbox-scene.ts'
+import { identifierOf, inboxOf } from '../support/inbox-scene.ts'
 
 let app: TestApp
 before(async () => {
@@ -92,6 +92,22 @@ test('forged inbox tokens are 429 beyond a bucket, by address; a good one never 
     Array.from({ length: 100 }, () => withToken('/v1/inbox/notifications', token, '203.0.113.33')),
   )
   assert.deepEqual(statuses(ended), { 401: 100 })
+})
+
+test('a token that was revoked, of a subscriber who is gone, or none at all is 401, however often', async () => {
+  const [revoked, deleted] = [await inboxOf(app, 'revoked'), await inboxOf(app, 'gone')]
+  assert.equal((await app.call('DELETE', '/v2/subscribers/revoked/sessions')).status, 204)
+  assert.equal((await app.call('DELETE', '/v1/subscribers/gone')).status, 200)
+  app.world.advance(1_000)
+  let last = 0
+  for (const path of ['/v1/inbox/notifications', '/v1/inbox/stream']) {
+    for (const authorization of [`Bearer ${revoked.token}`, `Bearer ${deleted.token}`, '']) {
+      last += 1
+      const headers = { 'x-forwarded-for': `203.0.113.${60 + last}`, ...(authorization && { authorization }) }
+      const calls = Array.from({ length: 100 }, () => app.call('GET', path, { key: null, headers }))
+      assert.deepEqual(statuses(await Promise.all(calls)), { 401: 100 }, `${path} ${authorization.slice(0, 10)}`)
+    }
+  }
 })
 
 const openedAt = (applicationIdentifier: string, address: string): Promise<TestReply> =>

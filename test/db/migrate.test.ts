@@ -93,6 +93,70 @@ test('a migration may take longer than the statement and lock timeouts of the se
   assert.deepEqual(await migrate(impatient, [migration(1, 'select pg_sleep(0.5)')]), ['0001-test.sql'])
 })
 
+/** Another transaction that reads the table and stays open, until it is let go. */
+async function holdSteps({ db }: TestDatabase): Promise<() => Promise<void>> {
+  return new Promise((resolve, reject) => {
+    let letGo = () => {}
+    const released = new Promise<void>((done) => {
+      letGo = done
+    })
+    const holding = db.transaction(async (tx) => {
+      await tx.run(sql`select from steps`)
+      resolve(async () => {
+        letGo()
+        await holding
+      })
+      await released
+    })
+    holding.catch(reject)
+  })
+}
+
+test('a migration that needs a table in use tries again after a pause, in which others use the table', async (t) => {
+  const database = await emptyDatabase(t)
+  const node = database.another({ poolSize: 2 })
+  await migrate(node, [first])
+  const release = await holdSteps(database)
+  const pauses: number[] = []
+  const sleep = async (ms: number): Promise<void> => {
+    pauses.push(ms)
+    assert.equal((await database.db.rows(sql`select step from steps`)).length, 1)
+    if (pauses.length === 2) await release()
+  }
+  const applied = await migrate(node, [first, second], { lockWaitMs: 100, pauseMs: 7, sleep })
+  assert.deepEqual([applied, pauses], [['0002-test.sql'], [7, 7]])
+})
+
+test('a migration whose table stays in use gives up in the end, and says what to do', async (t) => {
+  const database = await emptyDatabase(t)
+  const node = database.another({ poolSize: 2 })
+  await migrate(node, [first])
+  const release = await holdSteps(database)
+  let pauses = 0
+  const sleep = async (): Promise<void> => {
+    pauses += 1
+  }
+  const before = migration(2, 'create table others (id integer)')
+  const locked = { ...migration(3, second.text), name: '0003-test.sql' }
+  await assert.rejects(
+    migrate(node, [first, before, locked], { lockWaitMs: 50, triesMax: 3, sleep }),
+    (error: Error) => {
+      assert.ok(error instanceof MigrationError)
+      assert.match(error.message, /0003-test\.sql did not get the lock .* in 3 tries of 0\.05 s.*pg_stat_activity/)
+      return true
+    },
+  )
+  assert.equal(pauses, 2)
+  await release()
+  assert.equal((await node.rows(sql`select from schema_migrations`)).length, 1, 'nothing was changed')
+})
+
+test('an error that is no lock ends the migration at once', async (t) => {
+  const { db } = await emptyDatabase(t)
+  const sleep = () => assert.fail('it paused')
+  await assert.rejects(migrate(db, [migration(1, 'select no_such_function()')], { sleep }), /no_such_function/)
+})
+
 test('migration files need a number and a name, and no number twice', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-migrations-'))
   t.after(() => rm(directory, { recursive: true }))

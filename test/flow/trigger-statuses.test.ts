@@ -1,9 +1,17 @@
 // Triggers: which status each event gets, in which order it is judged, and that one bad event never costs a good one.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { createTriggers } from '../../src/accept/accept-events.ts'
+import type { GivenEvent } from '../../src/accept/judge-events.ts'
+import { createCheckedVersions } from '../../src/accept/judge-events.ts'
+import { sql } from '../../src/db/sql.ts'
+import { Problem } from '../../src/domain/problem.ts'
+import { findEnvironments } from '../../src/store/operate/installation.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { testQueue } from '../support/pipeline.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -54,6 +62,86 @@ test('a refused event answers the caller’s own transactionId, and none otherwi
     assert.equal('transactionId' in none, false, status)
   }
   await scene.expect(404, 'GET', '/v1/events/mine')
+})
+
+/** Triggers on a node whose machine is too busy for payloads that say `costly`; how often each group was judged. */
+async function busyNode() {
+  const { db } = app.database
+  const row = await db.row<{ id: string }>(sql`select id from environments where name = 'Development'`)
+  const [environment] = await findEnvironments(db, [row?.id ?? ''])
+  assert.ok(environment !== undefined)
+  const seen = { costly: 0, isBusy: true }
+  const check = (payload: Record<string, unknown>): string[] => {
+    if (payload['costly'] !== true) return []
+    seen.costly += 1
+    if (!seen.isBusy) return []
+    throw new Problem(503, 'The service is too busy', { headers: { 'retry-after': '1' } })
+  }
+  const compile = () => ({ ok: true, check, slowPatterns: [], isQuick: () => false }) as const
+  const known = createCheckedVersions(10, { compile })
+  const name = await scene.workflow([inApp('Hello')], { payloadSchema: { type: 'object' } })
+  const eventOf = (subscriberId: string, costly: boolean): GivenEvent => ({
+    request: {
+      ...{ name, payload: { costly }, overrides: {}, recipients: [{ subscriberId, fields: {}, channels: [] }] },
+      ...{ topics: [], isBroadcast: false, attachments: [], context: [] },
+    },
+    warnings: [],
+  })
+  const triggers = createTriggers(db, app.world, testQueue(app.world), undefined, known)
+  return { environment, eventOf, triggers, seen }
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const idempotencyOf = (key: string) => ({ key, scopeHash: sha256(key), requestHash: sha256('request') })
+
+test('of single calls, only the one that the machine is too busy for is a 503; the group is not judged again', async () => {
+  const { environment, eventOf, triggers, seen } = await busyNode()
+  const people = Array.from({ length: 8 }, () => fresh('person'))
+  const calls = people.map((person, at) =>
+    triggers.single(environment, { event: eventOf(person, at === 3), idempotency: undefined }),
+  )
+  const settled = await Promise.allSettled(calls)
+  assert.deepEqual(
+    settled.map((one) => (one.status === 'fulfilled' ? one.value.body.status : one.reason.status)),
+    people.map((_, at) => (at === 3 ? 503 : 'processed')),
+  )
+  const refused = settled[3]
+  assert.ok(refused?.status === 'rejected' && refused.reason instanceof Problem)
+  assert.deepEqual(refused.reason.headers, { 'retry-after': '1' })
+  assert.equal(seen.costly, 4, 'at once, and in three turns')
+  await scene.work()
+  const [refusedPerson = ''] = people.splice(3, 1)
+  for (const person of people) assert.deepEqual(await scene.texts(person), ['Hello'])
+  await scene.expect(404, 'GET', `/v1/subscribers/${refusedPerson}`)
+})
+
+test('in a bulk call only that event is an error; where all are, its key may carry them again', async () => {
+  const { environment, eventOf, triggers, seen } = await busyNode()
+  const [ada, bea] = [fresh('person'), fresh('person')]
+  const [mixed, costly] = [[eventOf(ada, false), eventOf(bea, true)], [eventOf(bea, true)]]
+  const call = async (key: string, events: readonly GivenEvent[]) => {
+    const { body, replayed } = await triggers.bulk(environment, { events, idempotency: idempotencyOf(key) })
+    return [...body.map((one) => one.error?.[0] ?? one.status), replayed === true ? 'replayed' : 'first']
+  }
+  const [mixedKey, costlyKey] = [fresh('key'), fresh('key')]
+  const busy = 'The service is too busy'
+  assert.deepEqual(await call(mixedKey, mixed), ['processed', busy, 'first'])
+  assert.deepEqual(await call(costlyKey, costly), [busy, 'first'])
+  seen.isBusy = false
+  assert.deepEqual(await call(mixedKey, mixed), ['processed', busy, 'replayed'])
+  assert.deepEqual(await call(costlyKey, costly), ['processed', 'first'])
+  await scene.work()
+  assert.deepEqual([await scene.texts(ada), await scene.texts(bea)], [['Hello'], ['Hello']])
+})
+
+test('a single call that was put off is carried out with the same key', async () => {
+  const { environment, eventOf, triggers, seen } = await busyNode()
+  const key = fresh('key')
+  const call = { event: eventOf(fresh('person'), true), idempotency: idempotencyOf(key) }
+  await assert.rejects(triggers.single(environment, call), (error) => error instanceof Problem && error.status === 503)
+  seen.isBusy = false
+  assert.equal((await triggers.single(environment, call)).body.status, 'processed')
 })
 
 test('an event gets the first reason that keeps it from running', async () => {

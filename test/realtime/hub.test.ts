@@ -6,6 +6,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import type { Follower } from '../../src/realtime/follower.ts'
 import { createInboxHints } from '../../src/realtime/hints.ts'
 import { createHub } from '../../src/realtime/hub.ts'
+import { lastId } from '../../src/realtime/look.ts'
 import type { Presence } from '../../src/realtime/presence.ts'
 import { changeInboxes } from '../../src/record/change-inboxes.ts'
 import { markMessages } from '../../src/store/messages/marks.ts'
@@ -14,7 +15,7 @@ import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
 import { inboxOf } from '../support/inbox-scene.ts'
-import { addressOf, openStream } from '../support/stream-scene.ts'
+import { addressOf, openStream, until } from '../support/stream-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -119,6 +120,38 @@ test('messages without a number are searched for soon after a new inbox is follo
   hub.sweep()
   await hub.stop()
   assert.deepEqual(await numbered(), ['new'])
+})
+
+test('a hint of another node that came before its commit is looked at again', async (t) => {
+  const { db } = app.database
+  const scene = new FlowScene(app)
+  const workflow = await scene.workflow([inApp('Hello')])
+  await inboxOf(app, 'dee')
+  await scene.run(workflow, 'dee')
+  const { id, environment } = await subscriberOf('dee')
+  const hints = createInboxHints(db, 'x')
+  const hub = createHub(db, app.world, { hints })
+  t.after(() => hub.stop())
+  const delivered: string[] = []
+  const startedAt = performance.now()
+  const follower = followerOf({ environment, id })
+  hub.add({
+    ...follower,
+    place: { number: 1, messageId: lastId },
+    deliver: (news) => {
+      delivered.push(...news.map((one) => one.kind))
+    },
+  })
+  await db.transaction(async (tx) => {
+    const counted = await changeInboxes(tx, app.world, environment, [id])
+    await tx.run(sql`update messages set change = ${counted.get(id)} where subscriber_id = ${id}`)
+    hints.hear(`other ${environment.id} ${id.replaceAll('-', '')}`)
+    // The first look is over.
+    await db.rows(sql`select pg_sleep(0.05)`)
+    assert.deepEqual(delivered, [])
+  })
+  await until(() => delivered.length > 0)
+  assert.ok(performance.now() - startedAt < 4_500, 'by the second look, and not by the sweep')
 })
 
 test('the first connection of a subscriber is reported, and the last one that closes', async () => {

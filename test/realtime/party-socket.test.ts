@@ -76,6 +76,26 @@ test('a wrong token is 401 before there is a socket, and a plain request 426', a
   assert.equal(plain.status, 426)
 })
 
+const refusals = async (token: string, count: number): Promise<Record<number, number>> => {
+  const counts: Record<number, number> = {}
+  for (let at = 0; at < count; at += 1) {
+    const [, response] = await once(join(token).socket, 'unexpected-response')
+    response.resume()
+    counts[response.statusCode] = (counts[response.statusCode] ?? 0) + 1
+  }
+  return counts
+}
+
+test('tokens that are made up are counted; one that was revoked or left out is not', async () => {
+  const { token } = await inboxOf(app, 'revoked')
+  assert.equal((await app.call('DELETE', '/v2/subscribers/revoked/sessions')).status, 204)
+  app.world.advance(3_600_000)
+  assert.deepEqual(await refusals(token, 70), { 401: 70 })
+  assert.deepEqual(await refusals('', 70), { 401: 70 })
+  assert.deepEqual(await refusals('made-up', 70), { 401: 60, 429: 10 })
+  app.world.advance(3_600_000)
+})
+
 test('pings of the protocol are answered, and count as frames', async () => {
   const { socket } = join((await inboxOf(app, 'fay')).token)
   await once(socket, 'message')

@@ -116,8 +116,8 @@ class Upgrades {
 
   async #party(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): Promise<void> {
     const { hub } = this.#service
-    const session = await this.#opened(query.get('token') ?? '')
-    if (session === unauthorized) this.#service.countForged(addressOf(request, this.#service.trustsProxies))
+    const { countForged, trustsProxies } = this.#service
+    const session = await this.#opened(query.get('token') ?? '', () => countForged(addressOf(request, trustsProxies)))
     if (typeof session === 'string') throw new Problem(401, session)
     const after = numberIn(query.get('offset'))
     const joined = await hub.enter(session, after)
@@ -127,9 +127,10 @@ class Upgrades {
   }
 
   /** The session of a token, or why there is none. Readers who connect too often are a 429, which throws. */
-  async #opened(token: string): Promise<OpenedToken | string> {
+  async #opened(token: string, onForged = () => {}): Promise<OpenedToken | string> {
     const opened = await this.#service.inboxTokens.open(token)
-    if (opened === undefined) return unauthorized
+    if (opened === undefined && token !== '') onForged()
+    if (opened === undefined || opened === 'revoked') return unauthorized
     if (opened === 'expired') return 'token expired'
     this.#service.limitReader(readerKey(opened))
     return opened

@@ -86,7 +86,7 @@ async function sessionOf(
 ): Promise<OpenedToken> {
   const opened = token === undefined ? undefined : await inboxTokens.open(token)
   if (typeof opened === 'object') return opened
-  if (opened === undefined) countForged(address)
+  if (token !== undefined && opened === undefined) countForged(address)
   const message = opened === 'expired' ? 'Token expired' : 'Unauthorized'
   throw new Problem(401, message, { headers: { 'www-authenticate': 'Bearer' } })
 }

@@ -30,9 +30,12 @@ export interface InboxTokens {
   sign(reader: Reader): Promise<string>
   /** Undefined for a token that is forged, expired, revoked, or of a subscriber who is gone. */
   read(token: string): Promise<Reader | undefined>
-  /** The same with what a long connection has to check again; `expired` for one that was valid once. */
-  open(token: string): Promise<OpenedToken | 'expired' | undefined>
+  /** The same with what a long connection has to check again; `expired` or `revoked` for one that we made, and undefined for others. */
+  open(token: string): Promise<OpenedToken | EndedToken | undefined>
 }
+
+/** It was valid once: whoever shows it guesses nothing. */
+export type EndedToken = 'expired' | 'revoked'
 
 export interface OpenedToken {
   readonly reader: Reader
@@ -64,7 +67,7 @@ export function createInboxTokens(db: Db, world: World, findEnvironment: FindEnv
     return key && { environment, key }
   }
 
-  async function openToken(token: string): Promise<OpenedToken | 'expired' | undefined> {
+  async function openToken(token: string): Promise<OpenedToken | EndedToken | undefined> {
     const claimed = token.length > tokenLengthMax ? undefined : claimsOf(token)
     if (claimed === undefined) return undefined
     const { environmentId, subscriberInternalId: id, contextKeys, generation, expiresAtMs } = claimed
@@ -77,7 +80,7 @@ export function createInboxTokens(db: Db, world: World, findEnvironment: FindEnv
     // Made after a revocation that this node has not seen yet.
     const isNewer = remembered !== undefined && remembered.generation < generation
     const found = isNewer ? await look() : remembered
-    if (found === undefined || found.generation !== generation) return undefined
+    if (found === undefined || found.generation !== generation) return 'revoked'
     return { reader: { environment, id, subscriberId: found.subscriberId, contextKeys }, generation, expiresAtMs }
   }
 

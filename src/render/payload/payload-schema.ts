@@ -29,6 +29,8 @@ export type PayloadSchema =
       readonly path: string
       /** It took too long: on another day it may not. */
       readonly isOutOfTime?: true
+      /** Others had the processor: nothing is known about it, nor about payloads. */
+      readonly isStarved?: true
     }
 
 /** Allows hundreds of fields. The compiled form is some ten times as large, and is cached for every version in use. */
@@ -42,8 +44,8 @@ export const payloadSchemaPartsMax = 500
 const messagesMax = 20
 /** A value of the schema is repeated in a message up to here. */
 const wordsMax = 200
-/** A hundred times what the largest sensible schema needs. */
-const compileTimeMaxMs = 1_000
+/** A hundred times what the largest sensible schema needs; and what it may take however often others kept it from working. */
+const compileLimits: CompileLimits = { timeMaxMs: 1_000, totalMaxMs: 1_500 }
 /** For patterns that can take exponential time: short enough not to delay other requests. */
 const slowCheckTimeMaxMs = 50
 /** For all others: three times what the largest payload needs. Only schemas that double themselves get this far. */
@@ -104,7 +106,17 @@ const drafts = {
 
 for (const { meta } of Object.values(drafts)) formats.default(meta)
 
-export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>): PayloadSchema {
+interface CompileLimits {
+  readonly timeMaxMs: number
+  readonly totalMaxMs: number
+  cpuMs?(): number
+}
+
+export function compilePayloadSchema(
+  schema: Readonly<Record<string, unknown>>,
+  { timeMaxMs, totalMaxMs, cpuMs }: CompileLimits = compileLimits,
+): PayloadSchema {
+  const bounded = <Result>(work: () => Result): Result => withinTime(timeMaxMs, work, cpuMs, totalMaxMs)
   const draft = draftOf(schema['$schema'])
   if (draft === undefined) {
     return broken('$schema', `must be omitted, or be one of ${Object.keys(drafts).join(' and ')}`)
@@ -112,7 +124,9 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
   if ('$async' in schema) return broken('$async', 'must be omitted: payloads are validated synchronously')
   const { Engine, meta } = drafts[draft]
   try {
-    const isSchema = withinTime(compileTimeMaxMs, () => meta.validateSchema(schema))
+    // Compiled with its first use, which must not end in the midst: the half of it would stay.
+    meta.validateSchema({})
+    const isSchema = bounded(() => meta.validateSchema(schema))
     const [first] = meta.errors ?? []
     if (isSchema !== true && first !== undefined) return broken(pathOf(first), wordsOf(first))
     const text = JSON.stringify(schema)
@@ -120,20 +134,26 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
     const isQuick = quicknessOf(isPlain, keywordsOfMembers.test(text))
     // Not within the time of anything: half of it would stay for good.
     if (!isPlain) loadLinearEngine()
-    const patterns = new Patterns()
-    // A separate engine: what it caches for a schema is freed with the schema.
-    const engine = new Engine({ ...options, meta: false, validateSchema: false, code: { regExp: patterns.regExp } })
-    formats.default(engine)
-    engine.addFormat('email', isEmail)
-    engine.removeKeyword('uniqueItems')
-    engine.addKeyword(uniqueItems)
-    const validate = withinTime(compileTimeMaxMs, () => engine.compile<Record<string, unknown>>(schema))
-    const timeMaxMs = patterns.slow.size > 0 ? slowCheckTimeMaxMs : checkTimeMaxMs
-    const check = checkOf(isQuick, timeMaxMs, validate)
+    const { validate, patterns } = bounded(() => compileWith(Engine, schema))
+    const check = checkOf(isQuick, patterns.slow.size > 0 ? slowCheckTimeMaxMs : checkTimeMaxMs, validate)
     return { ok: true, check, slowPatterns: placesOf(schema, patterns.slow), isQuick }
   } catch (error) {
     return whyNot(schema, error)
   }
+}
+
+/**
+ * A separate engine: what it caches for a schema is freed with the schema. Each attempt has its own: one that was ended in
+ * the midst takes the schema for one that it is compiling still.
+ */
+function compileWith(Engine: (typeof drafts)[keyof typeof drafts]['Engine'], schema: object) {
+  const patterns = new Patterns()
+  const engine = new Engine({ ...options, meta: false, validateSchema: false, code: { regExp: patterns.regExp } })
+  formats.default(engine)
+  engine.addFormat('email', isEmail)
+  engine.removeKeyword('uniqueItems')
+  engine.addKeyword(uniqueItems)
+  return { validate: engine.compile<Record<string, unknown>>(schema), patterns }
 }
 
 /** Stops counting when there are more than allowed. Values that are compared with count as well: a member may have any name. */
@@ -159,7 +179,10 @@ function draftOf(named: unknown): keyof typeof drafts | undefined {
 const broken = (path: string, message: string) => ({ ok: false, path, message }) as const
 
 function whyNot(schema: unknown, error: unknown): PayloadSchema {
-  if (isOutOfTime(error)) return { ...broken('', 'takes too long to compile; simplify it'), isOutOfTime: true }
+  if (isOutOfTime(error)) {
+    const tooLong = { ...broken('', 'takes too long to compile; simplify it'), isOutOfTime: true } as const
+    return isStarved(error) ? { ...tooLong, isStarved: true } : tooLong
+  }
   const { missingRef, message = 'is not valid' } = error as { missingRef?: string; message?: string }
   const found = textsOf(schema, '').find(({ name, text }) =>
     missingRef === undefined
@@ -234,11 +257,11 @@ function patternsOf(value: unknown, path: string): { path: string; text: string 
   })
 }
 
-const tooBusy = (): Problem =>
+export const tooBusy = (): Problem =>
   new Problem(503, 'The service is too busy to validate the payload. Please retry', { headers: { 'retry-after': '1' } })
 
 /** Nothing is said about the payload: it is to be checked again. */
-export const isTooBusy = (error: unknown): boolean => error instanceof Problem && error.status === 503
+export const isTooBusy = (error: unknown): error is Problem => error instanceof Problem && error.status === 503
 
 export function checkOf(
   isQuick: Quickness,

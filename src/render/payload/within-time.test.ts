@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { isOutOfTime, isStarved, withinTime } from './within-time.ts'
+import { createThreadClock, isOutOfTime, isStarved, withinTime } from './within-time.ts'
 
 function busyFor(ms: number): string {
   // Not `performance`, which is loaded with its first use: ended in the midst of that, it stays broken.
@@ -84,6 +84,52 @@ test('all attempts together take no longer than one turn may', () => {
   // Not by the clock: on a busy machine it goes on while this waits.
   const { user, system } = process.cpuUsage(begun)
   assert.ok(user + system < 150_000, 'the second attempt ends after what is left')
+})
+
+test('a kernel that does not count the time of threads is found out once, and the process is asked instead', () => {
+  let asked = 0
+  const still = (): number => {
+    asked += 1
+    return 0
+  }
+  const clock = createThreadClock(still, () => 7)
+  assert.equal(clock(), 7)
+  const askedFirst = asked
+  assert.ok(askedFirst > 1)
+  assert.deepEqual([clock(), asked], [7, askedFirst])
+  // With its zeros every limit would count as one that others had used up.
+  assert.throws(
+    () =>
+      withinTime(
+        10,
+        () => busyFor(10_000),
+        createThreadClock(() => 0),
+      ),
+    (error) => isOutOfTime(error) && !isStarved(error),
+  )
+})
+
+test('a count that grows is kept, and one that cannot be read is not', () => {
+  let ms = 0
+  const growing = createThreadClock(
+    () => {
+      ms += 1
+      return ms
+    },
+    () => -1,
+  )
+  assert.ok(growing() > 0)
+  const missing = (): number => {
+    throw new Error('no such file')
+  }
+  assert.equal(createThreadClock(missing, () => -1)(), -1)
+  assert.equal(
+    createThreadClock(
+      () => Number.NaN,
+      () => -1,
+    )(),
+    -1,
+  )
 })
 
 test('what the work throws is thrown', () => {

@@ -18,7 +18,7 @@ const attemptsMax = 3
 export function withinTime<Result>(
   timeoutMs: number,
   work: () => Result,
-  cpuMs = threadMs,
+  cpuMs = threadClock,
   totalMs = Number.POSITIVE_INFINITY,
 ): Result {
   let limitMs = timeoutMs
@@ -41,14 +41,44 @@ export function withinTime<Result>(
   }
 }
 
-/** Of this thread alone: what other threads do meanwhile says nothing about the work. Linux counts it; elsewhere the process does. */
-function threadMs(): number {
-  try {
-    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1_000_000
-  } catch {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1_000
+/** The kernel counts in ticks, of 10 ms at the most. */
+const growsWithinMs = 20
+
+/**
+ * Of this thread alone: what other threads do meanwhile says nothing about the work. Linux counts it; elsewhere, and where
+ * the kernel leaves the count at zero, the process does. Which of them is found out by the first use.
+ */
+export function createThreadClock(
+  ofThread: () => number = threadMs,
+  ofProcess: () => number = processMs,
+): () => number {
+  let chosen: (() => number) | undefined
+  return () => {
+    chosen ??= grows(ofThread) ? ofThread : ofProcess
+    return chosen()
   }
+}
+
+const threadClock = createThreadClock()
+
+function grows(readMs: () => number): boolean {
+  try {
+    const firstMs = readMs()
+    const endMs = Date.now() + growsWithinMs
+    while (Date.now() < endMs) if (readMs() > firstMs) return true
+    return readMs() > firstMs
+  } catch {
+    return false
+  }
+}
+
+function threadMs(): number {
+  return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1_000_000
+}
+
+function processMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }
 
 /** Of an error that `isOutOfTime` recognises: the machine was too busy to tell whether the work takes too long. */
