@@ -191,10 +191,12 @@ async function topicMembers(
 ): Promise<PageOfMembers> {
   const asked = { topicIds: event.topic_ids ?? [], workflowId: workflow.id, ...page }
   const found = await findTopicMembers(tx, environment, asked)
-  const members = await wantedMembers(tx, environment, found, {
+  const { wanted, judged } = await wantedMembers(tx, environment, found, {
     isCritical: workflow.isCritical,
     event: async () => (await findEvents(tx, environment, [event.id]))[0],
     now: world.now(),
   })
-  return { members, last: lastOf(found, page) }
+  // Conditions that take long cut the page: the next one goes on after the last member that was judged.
+  const last = judged < found.length ? found[judged - 1]?.id : lastOf(found, page)
+  return { members: wanted, last }
 }

@@ -133,8 +133,9 @@ async function firstMembers(
       limit: recipientsPerPageMax,
     })
     const there = found.filter(({ id, isThere }) => isThere && !left.ids.has(id))
-    const wanted = new Map((await wantedMembers(db, environment, there, wanting)).map((one) => [one.id, one]))
-    for (const { id, subscriberId } of there) {
+    const { wanted: wanters, judged } = await wantedMembers(db, environment, there, wanting)
+    const wanted = new Map(wanters.map((one) => [one.id, one]))
+    for (const { id, subscriberId } of there.slice(0, judged)) {
       const member = wanted.get(id)
       if (member === undefined) {
         unwanted.push({ subscriberId, reason: 'subscription' })
@@ -143,8 +144,9 @@ async function firstMembers(
       if (members.length >= limit) return { members, isAll: false, unwanted }
       members.push({ id, subscriberId, topics: member.topicIds.flatMap((topicId) => keys.get(topicId) ?? []) })
     }
-    after = found.at(-1)?.id ?? null
-    if (found.length < recipientsPerPageMax) return { members, isAll: true, unwanted }
+    const isCut = judged < there.length
+    after = (isCut ? there[judged - 1] : found.at(-1))?.id ?? null
+    if (!isCut && found.length < recipientsPerPageMax) return { members, isAll: true, unwanted }
   }
   return { members, isAll: false, unwanted }
 }

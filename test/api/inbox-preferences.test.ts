@@ -136,3 +136,33 @@ test('hours are set, shown and refused when they are none', async () => {
     assert.equal(reply.status, 422, JSON.stringify(wrong))
   }
 })
+
+test('with a subscriptionIdentifier only that subscription changes, never the workflow as a whole', async () => {
+  const page = await inboxOf(app, 'narrow')
+  const made = await page.data(201, 'POST', '/topics/a/subscriptions', {})
+  const set = (body: object) => page.call('PATCH', '/preferences/news', { body })
+  const before = await page.data(200, 'GET', '/preferences')
+  for (const subscriptionIdentifier of [made.identifier, made.id]) {
+    const reply = await set({ enabled: false, subscriptionIdentifier })
+    assert.equal(reply.status, 200, reply.text)
+    const { subscriptionId, enabled, workflow } = reply.body.data
+    assert.deepEqual([subscriptionId, enabled, workflow.identifier], [made.id, false, 'news'])
+  }
+  assert.deepEqual(await page.data(200, 'GET', '/preferences'), before)
+  const condition = { '==': [{ var: 'payload.a' }, 1] }
+  const conditional = await set({ condition, subscriptionIdentifier: made.id })
+  assert.deepEqual(conditional.body.data.condition, condition)
+  const [kept] = await page.data(200, 'GET', '/topics/a/subscriptions')
+  assert.deepEqual(kept.preferences[0].condition, condition)
+  assert.equal((await set({ enabled: false, subscriptionIdentifier: 'tk_b:si_narrow' })).status, 404)
+  assert.equal((await set({ enabled: false, subscriptionIdentifier: '' })).status, 422)
+  assert.equal((await set({ subscriptionIdentifier: made.id })).status, 422)
+  assert.equal((await set({ condition, subscriptionIdentifier: null })).status, 422)
+  assert.deepEqual(await page.data(200, 'GET', '/preferences'), before)
+  const other = await inboxOf(app, 'other')
+  const foreign = { body: { enabled: false, subscriptionIdentifier: made.id } }
+  assert.equal((await other.call('PATCH', '/preferences/news', foreign)).status, 404)
+  // Null is for the workflow.
+  assert.equal((await set({ enabled: false, subscriptionIdentifier: null })).status, 200)
+  assert.equal((await page.data(200, 'GET', '/preferences'))[2].enabled, false)
+})

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Db, Statement, Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { sweep } from '../../src/manage/operate/housekeeping.ts'
+import { resolveChoices } from '../../src/manage/people/subscription-choices.ts'
 import { subscribeToTopic } from '../../src/manage/people/topic-subscriptions.ts'
 import { deleteSubscriptionsOfSubscriber } from '../../src/store/people/topic-subscriptions.ts'
 import type { TestApp, TestReply } from '../support/app.ts'
@@ -157,4 +158,37 @@ test('a topic that another call creates between our look and our insertion is us
     idempotency: undefined,
   })
   assert.deepEqual([answer.status, answer.body.data[0]?.topic.name], [201, 'Theirs'])
+})
+
+test('preferences that cannot be kept are refused before a transaction begins', async () => {
+  const environment = await environmentOf(app)
+  await addSubscribers(app, ['swift'])
+  const closed: Db = { ...app.database.db, transaction: () => assert.fail('a transaction began') }
+  const unfit = [
+    { workflowId: 'a', condition: { startWith: [1, 2] } },
+    { workflowId: 'a', condition: { in: ['x', Array.from({ length: 30 }, () => 'x'.repeat(4_000))] } },
+  ]
+  const call = { topic: { key: 'swift' }, idempotency: undefined }
+  for (const one of unfit) {
+    const requests = [{ subscriberId: 'swift' }]
+    const shared = subscribeToTopic(closed, app.world, environment, { ...call, requests, preferences: [one] })
+    await assert.rejects(shared, { status: 422 })
+    const own = [{ subscriberId: 'swift', preferences: [one] }]
+    await assert.rejects(subscribeToTopic(closed, app.world, environment, { ...call, requests: own }), { status: 422 })
+  }
+})
+
+test('preferences that a call has for all are resolved once', async () => {
+  const environment = await environmentOf(app)
+  const list = [{ filter: { tags: ['none'] } }]
+  let reads = 0
+  const counted = new Proxy(list, {
+    get: (target, name, receiver) => {
+      if (name === Symbol.iterator) reads += 1
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const lists = [...Array.from({ length: 100 }, () => counted), []]
+  assert.equal((await resolveChoices(app.database.db, environment, lists, app.world.now())).length, 101)
+  assert.equal(reads, 1)
 })

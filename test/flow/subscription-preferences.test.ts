@@ -72,18 +72,25 @@ test('a switched off workflow does not reach a subscriber through that topic, an
 })
 
 test('a condition reads payload, subscriber, actor and context; one that cannot be evaluated does not hold', async () => {
-  const [calm = '', keen = '', rich = '', fan = '', local = '', odd = '', actor = ''] = await people(7)
+  const [calm = '', keen = '', rich = '', fan = '', local = '', odd = '', nosy = '', actor = ''] = await people(8)
   const workflow = await scene.workflow([inApp('News')])
   const topic = fresh('topic')
   await scene.expect(200, 'PATCH', `/v2/subscribers/${rich}`, { data: { plan: 'gold' } })
-  await scene.expect(200, 'PATCH', `/v2/subscribers/${actor}`, { data: { role: 'admin' } })
+  await scene.expect(200, 'PATCH', `/v2/subscribers/${actor}`, { data: { role: 'admin' }, email: 'boss@example.org' })
   const when = (condition: object) => [{ workflowId: workflow, condition }]
   const endless = { reduce: [{ var: 'payload.list' }, { cat: [{ var: 'accumulator' }, { var: 'accumulator' }] }, 'x'] }
   const subscriptions = [
     { subscriberId: calm, preferences: when({ '==': [{ var: 'payload.priority' }, 'low'] }) },
     { subscriberId: keen, preferences: when(isUrgent) },
     { subscriberId: rich, preferences: when({ '==': [{ var: 'subscriber.data.plan' }, 'gold'] }) },
-    { subscriberId: fan, preferences: when({ '==': [{ var: 'actor.data.role' }, 'admin'] }) },
+    { subscriberId: fan, preferences: when({ '==': [{ var: 'actor.subscriberId' }, actor] }) },
+    // Readers write conditions: what is not shown of other people cannot be found out by trying.
+    {
+      subscriberId: nosy,
+      preferences: when({
+        or: ['data.role', 'data', 'email', '_id', 'isOnline'].map((name) => ({ var: `actor.${name}` })),
+      }),
+    },
     { subscriberId: local, preferences: when({ '==': [{ var: 'context.tenant.id' }, 'acme'] }) },
     { subscriberId: odd, preferences: when({ '==': [endless, 'y'] }) },
   ]
@@ -309,9 +316,36 @@ test('choices of a page of members are judged without a statement; conditions ta
     const recording = recordStatements(db)
     const event = { payload: { priority: 'high' }, actorId: null, contextKeys: ['tenant:acme'] }
     const asked = { isCritical: false, event: async () => event, now: app.world.now() }
-    const wanted = await wantedMembers(recording, environment, found, asked)
+    const { wanted } = await wantedMembers(recording, environment, found, asked)
     return [found.length, wanted.length, recording.statements.length]
   }
   assert.deepEqual(await judged({ enabled: false }), [30, 0, 0])
   assert.deepEqual(await judged({ condition: isUrgent }), [30, 30, 2])
+})
+
+test('conditions that take long cut the page of members, and the event goes on with the rest', async () => {
+  const names = await people(40)
+  const workflow = await scene.created([inApp('News')])
+  const topic = fresh('topic')
+  const long = { all: [{ var: 'payload.list' }, { '<': [{ var: '' }, 1e9] }] }
+  await subscribe(topic, { subscriptions: names, preferences: [{ workflowId: workflow._id, condition: long }] })
+  const payload = { list: Array.from({ length: 1_800 }, (_, place) => place) }
+  const environment = await environmentOf(app)
+  const topicIds = [(await scene.expect(200, 'GET', `/v2/topics/${topic}`))._id]
+  const page = { topicIds, workflowId: workflow._id, after: null, limit: 500 }
+  const found = await findTopicMembers(app.database.db, environment, page)
+  const judged = async (given: object, isCritical = false) => {
+    const event = async () => ({ payload: { ...given }, actorId: null, contextKeys: null })
+    const asked = { isCritical, event, now: app.world.now() }
+    const outcome = await wantedMembers(app.database.db, environment, found, asked)
+    return [outcome.wanted.length, outcome.judged]
+  }
+  assert.deepEqual(await judged(payload), [28, 28])
+  assert.deepEqual(await judged({ list: [1] }), [40, 40])
+  assert.deepEqual(await judged(payload, true), [40, 40])
+  const { identifier } = workflow.triggers[0]
+  const event = { name: identifier, to: { type: 'Topic', topicKey: topic }, payload }
+  const simulated = await scene.expect(200, 'POST', '/v1/events/simulate', event)
+  assert.deepEqual([simulated.recipientCount, simulated.dropped], [40, []])
+  assert.deepEqual(await reached(identifier, [topic], { payload }), [...names].sort())
 })

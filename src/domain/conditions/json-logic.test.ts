@@ -1,7 +1,7 @@
 // JSON logic, operator by operator; what cannot be a rule; and rules that would never end.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { evaluateLogic, forms } from './json-logic.ts'
+import { evaluateLogic, forms, logicHolds } from './json-logic.ts'
 import { LogicTooLarge, operators } from './json-logic-operators.ts'
 import { skipMistakes } from './skip-mistakes.ts'
 
@@ -290,4 +290,16 @@ test('a rule that makes too much of its payload is broken, not slow', () => {
     assert.deepEqual(skipMistakes(rule), [])
     assert.throws(() => evaluateLogic(rule, given, now), LogicTooLarge, JSON.stringify(rule).slice(0, 80))
   }
+})
+
+test('what a rule costs is taken from its budget, and one that needs more is broken', () => {
+  const budget = { left: 100 }
+  assert.equal(logicHolds({ '==': [value('plan'), 'gold'] }, data, now, budget), true)
+  assert.ok(budget.left < 97 && budget.left > 90, String(budget.left))
+  assert.equal(logicHolds({ '==': [value('plan'), 'free'] }, data, now, budget), false)
+  const long = { all: [value('list'), { '!=': [{ var: '' }, 'z'] }] }
+  assert.equal(logicHolds(long, data, now, { left: 100 }), true)
+  const short = { left: 10 }
+  assert.throws(() => logicHolds(long, data, now, short), LogicTooLarge)
+  assert.equal(short.left, 0)
 })

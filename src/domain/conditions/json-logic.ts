@@ -29,13 +29,27 @@ const conditionsShownMax = 50
 
 /** An empty rule says nothing, and so is never true. Throws LogicTooLarge if it would never end. */
 export function evaluateLogic(rule: unknown, data: Data, now: Date, work = workMax): LogicOutcome {
-  const run: Run = { now, conditions: [], left: work }
-  return { holds: isTrue(nodeValue(rule, data, run)), conditions: run.conditions }
+  const conditions: ComparedOperands[] = []
+  return { holds: isTrue(nodeValue(rule, data, { now, conditions, left: work })), conditions }
+}
+
+/**
+ * Only whether it holds, for rules that are evaluated many times: nothing of what was compared is kept. What it costs is
+ * taken from the budget, also if it throws.
+ */
+export function logicHolds(rule: unknown, data: Data, now: Date, budget: { left: number }): boolean {
+  const run: Run = { now, conditions: undefined, left: budget.left }
+  try {
+    return isTrue(nodeValue(rule, data, run))
+  } finally {
+    budget.left = Math.max(0, run.left)
+  }
 }
 
 interface Run {
   readonly now: Date
-  readonly conditions: ComparedOperands[]
+  /** Undefined if no one asks for them. */
+  readonly conditions: ComparedOperands[] | undefined
   left: number
 }
 
@@ -78,7 +92,7 @@ function applied(
     spend(run, weightOf(value, run.left) * times)
   }
   const result = operator.apply(values, run.now)
-  if (operator.compares && run.conditions.length < conditionsShownMax) {
+  if (operator.compares && run.conditions !== undefined && run.conditions.length < conditionsShownMax) {
     const [actual, ...expected] = values
     run.conditions.push({
       filter: 'Skip',

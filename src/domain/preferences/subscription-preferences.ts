@@ -1,6 +1,6 @@
 // What a subscriber wants to hear of through one subscription to a topic: a choice per workflow, perhaps with a condition.
 import type { LogicOutcome } from '../conditions/json-logic.ts'
-import { evaluateLogic } from '../conditions/json-logic.ts'
+import { evaluateLogic, logicHolds } from '../conditions/json-logic.ts'
 import { LogicTooLarge } from '../conditions/json-logic-operators.ts'
 import type { PreferenceWorkflow, ShownWorkflow } from './preference-views.ts'
 import { shownWorkflowOf } from './preference-views.ts'
@@ -37,19 +37,42 @@ export const subscriptionChoicesMax = 200
 export const subscriptionChoicesLengthMax = 64 * 1024
 /** A page of members has five hundred of them. */
 const conditionWorkMax = 10_000
+/** Of all conditions of a page, which are evaluated in its transaction: ordinary ones take less than ten units each. */
+export const pageWorkMax = 200_000
 
-/** An empty condition says nothing. */
-export function choiceOf({ enabled, condition }: GivenChoice, now: Date): SubscriptionChoice {
-  const said = condition != null && Object.keys(condition).length > 0 ? { condition } : {}
-  return { enabled: enabled ?? true, ...said, updatedAt: now.toISOString() }
+/**
+ * An empty condition says nothing. `stored`: the choice there was, where a call changes it. Without `enabled` it stays
+ * on or off, unless a condition decides from now on: then it is on.
+ */
+export function choiceOf(
+  { enabled, condition }: GivenChoice,
+  now: Date,
+  stored?: SubscriptionChoice | undefined,
+): SubscriptionChoice {
+  const updatedAt = now.toISOString()
+  if (condition != null && Object.keys(condition).length > 0) return { enabled: enabled ?? true, condition, updatedAt }
+  return { enabled: enabled ?? stored?.enabled ?? true, updatedAt }
 }
 
 /** What a condition may read. */
 export interface ConditionScope {
   readonly payload: Readonly<Record<string, unknown>>
   readonly subscriber: Readonly<Record<string, unknown>> | undefined
-  readonly actor: Readonly<Record<string, unknown>> | undefined
+  /** Only what is shown of a person anyway: readers write conditions, and see by their effect what they read. */
+  readonly actor: ShownActor | undefined
   readonly context: Readonly<Record<string, unknown>>
+}
+
+export interface ShownActor {
+  readonly subscriberId: unknown
+  readonly firstName: unknown
+  readonly lastName: unknown
+  readonly avatar: unknown
+}
+
+export function shownActorOf(person: Readonly<Record<string, unknown>>): ShownActor {
+  const { subscriberId, firstName, lastName, avatar } = person
+  return { subscriberId, firstName, lastName, avatar }
 }
 
 export interface JudgedChoice {
@@ -70,12 +93,30 @@ export function judgeChoice(choice: SubscriptionChoice, scope: ConditionScope, n
   }
 }
 
+/** The same for many: without what was compared, and with the units of work that it took. */
+export function weighChoice(
+  choice: SubscriptionChoice,
+  scope: ConditionScope,
+  now: Date,
+): { readonly isWanted: boolean; readonly spent: number } {
+  if (choice.condition === undefined) return { isWanted: choice.enabled, spent: 0 }
+  const budget = { left: conditionWorkMax }
+  let isWanted = false
+  try {
+    isWanted = logicHolds(choice.condition, scope, now, budget)
+  } catch (error) {
+    if (!(error instanceof LogicTooLarge)) throw error
+  }
+  return { isWanted, spent: conditionWorkMax - budget.left }
+}
+
 /** As calls see it. */
 export interface SubscriptionPreference {
   readonly subscriptionId: string
   readonly enabled: boolean
   readonly condition?: Condition
-  readonly workflow: ShownWorkflow
+  /** Without its data: that is large, and would be repeated for each subscription of a page. */
+  readonly workflow: Omit<ShownWorkflow, 'data'>
 }
 
 export function subscriptionPreferenceOf(
@@ -83,10 +124,11 @@ export function subscriptionPreferenceOf(
   { enabled, condition }: SubscriptionChoice,
   workflow: PreferenceWorkflow,
 ): SubscriptionPreference {
+  const { data: _, ...shown } = shownWorkflowOf(workflow)
   return {
     subscriptionId,
     enabled,
     ...(condition === undefined ? {} : { condition }),
-    workflow: shownWorkflowOf(workflow),
+    workflow: shown,
   }
 }

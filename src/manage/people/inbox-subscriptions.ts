@@ -8,6 +8,7 @@ import { notFound } from '../../domain/problem.ts'
 import { findSubscriptionsOf, findSummaries, lockSubscriptions } from '../../store/people/topic-subscriptions.ts'
 import { findTopic } from '../../store/people/topics.ts'
 import type { World } from '../../world/world.ts'
+import { refuseUnfit } from './subscription-choices.ts'
 import type { SubscriptionChange } from './topic-subscriptions.ts'
 import { changedSubscription, subscribeToTopic, unsubscribeFromTopic } from './topic-subscriptions.ts'
 
@@ -42,6 +43,7 @@ export async function changeReaderSubscription(
   reader: Reader,
   call: SubscriptionChange & { topicKey: string; identifier: string },
 ): Promise<InboxSubscription> {
+  refuseUnfit([call.preferences])
   return db.transaction(async (tx) => {
     const found = await lockOwnSubscription(tx, reader, call)
     if (found === undefined) throw unknownOwnSubscription(call.identifier)

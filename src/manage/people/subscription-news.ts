@@ -1,5 +1,6 @@
 // The events that changed choices of subscriptions to topics cause: one for each workflow whose choice is another now.
 import type { Tx } from '../../db/sql.ts'
+import { canonicalJson } from '../../domain/canonical-json.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TopicSubscription } from '../../domain/people/topic.ts'
 import type { SubscriptionChoice, SubscriptionChoices } from '../../domain/preferences/subscription-preferences.ts'
@@ -9,7 +10,7 @@ import { findPreferenceWorkflows } from '../../store/workflows/preference-workfl
 import type { World } from '../../world/world.ts'
 
 export interface ChangedChoices {
-  /** As it was before. */
+  /** As it was before; of one that was just made, without choices. */
   readonly subscription: TopicSubscription
   readonly choices: SubscriptionChoices | null
 }
@@ -43,10 +44,16 @@ export async function reportChoices(
   await reportNews(tx, environment, news, { newId: () => world.newId(now), now })
 }
 
-/** The ids of workflows whose choice says something else; when it was made does not count. */
+/**
+ * The ids of workflows whose choice says something else; when it was made does not count, nor does the order of fields,
+ * which the database changes.
+ */
 function changedIn({ subscription: { choices: before }, choices: after }: ChangedChoices): string[] {
   const ids = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].sort()
-  return ids.filter((id) => JSON.stringify(said(before?.[id])) !== JSON.stringify(said(after?.[id])))
+  return ids.filter((id) => {
+    const [old, current] = [before?.[id], after?.[id]]
+    return old === undefined || current === undefined || canonicalJson(said(old)) !== canonicalJson(said(current))
+  })
 }
 
 function said(choice: SubscriptionChoice | undefined): Omit<SubscriptionChoice, 'updatedAt'> | null {

@@ -12,12 +12,13 @@ import type {
   SubscriptionPreference,
 } from '../../domain/preferences/subscription-preferences.ts'
 import { choiceOf, subscriptionPreferenceOf } from '../../domain/preferences/subscription-preferences.ts'
+import { conflict } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { lockSubscriptionsNamed, updateChoices } from '../../store/people/topic-subscriptions.ts'
 import { findPreferenceWorkflows } from '../../store/workflows/preference-workflows.ts'
 import type { World } from '../../world/world.ts'
 import { unknownOwnSubscription } from './inbox-subscriptions.ts'
-import { checkedChoices, choosable, refuseMistakes } from './subscription-choices.ts'
+import { checkedChoices, choicesThatCount, choosable, refuseMistakes } from './subscription-choices.ts'
 import { reportChoices } from './subscription-news.ts'
 
 export interface SubscriptionChange extends GivenChoice {
@@ -55,21 +56,21 @@ export async function changeSubscriptionPreferences(
       subscriberInternalId: reader.id,
       ...namesOf(reader, names),
     })
+    const stored = await choicesThatCount(tx, environment, found)
     const changed = new Map<string, { subscription: TopicSubscription; choices: SubscriptionChoices }>()
     const answered = new Map<string, InboxSubscriptionPreference>()
     for (const { subscription: name, workflowId, ...given } of changes) {
-      const subscription = found.find((one) => isNamed(reader, one, name))
-      if (subscription === undefined) throw unknownOwnSubscription(name)
-      const choice = choiceOf(given, now)
-      const workflow = choosable(workflows.get(workflowId), workflowId, choice)
-      const { choices } = changed.get(subscription._id) ?? { choices: subscription.choices ?? {} }
+      const subscription = theOneNamed(reader, found, name)
+      const choices = changed.get(subscription._id)?.choices ?? stored.get(subscription._id) ?? {}
+      const known = workflows.get(workflowId)
+      const choice = choiceOf(given, now, known && choices[known.id])
+      const workflow = choosable(known, workflowId, choice)
       changed.set(subscription._id, { subscription, choices: { ...choices, [workflow.id]: choice } })
       const shown = subscriptionPreferenceOf(subscription._id, choice, workflow)
       answered.set(`${subscription._id}/${workflow.id}`, inboxPreferenceOf(shown, workflow))
     }
     const checked = [...changed.values()].map((one) => ({ ...one, choices: checkedChoices(one.choices) }))
-    const rows = checked.map(({ subscription, choices }) => ({ topicId: subscription.topic._id, choices }))
-    await updateChoices(tx, environment, reader.id, rows)
+    await updateChoices(tx, environment, checked)
     await reportChoices(tx, world, environment, checked)
     return [...answered.values()]
   })
@@ -83,8 +84,15 @@ function namesOf(reader: Reader, names: readonly string[]) {
   }
 }
 
-const isNamed = (reader: Reader, subscription: TopicSubscription, name: string): boolean =>
-  subscription._id === name || answersTo(reader, subscription, name)
+/** Identifiers are unique in a topic only: one that subscriptions to several have could change the wrong one. */
+function theOneNamed(reader: Reader, found: readonly TopicSubscription[], name: string): TopicSubscription {
+  const byId = found.find(({ _id }) => _id === name)
+  if (byId !== undefined) return byId
+  const [first, second] = found.filter((one) => answersTo(reader, one, name))
+  if (first === undefined) throw unknownOwnSubscription(name)
+  if (second === undefined) return first
+  throw conflict(`Several subscriptions have the identifier ${name}: name the one that is meant by its id`)
+}
 
 function inboxPreferenceOf(
   preference: SubscriptionPreference,

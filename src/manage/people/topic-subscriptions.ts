@@ -33,11 +33,13 @@ import {
   holdSummaries,
   insertSubscriptions,
   lockSubscriptions,
+  updateChoices,
   updateSubscription,
 } from '../../store/people/topic-subscriptions.ts'
 import { findTopic } from '../../store/people/topics.ts'
 import type { World } from '../../world/world.ts'
-import { resolveChoices } from './subscription-choices.ts'
+import { refuseUnfit, resolveChoices } from './subscription-choices.ts'
+import type { ChangedChoices } from './subscription-news.ts'
 import { reportChoices } from './subscription-news.ts'
 import { ensureTopic, unknownTopic } from './topics.ts'
 
@@ -55,13 +57,15 @@ export async function subscribeToTopic(
   call: Call & {
     topic: NewTopic
     requests: readonly SubscriptionRequest[]
-    /** Of those that are made, unless a request has its own. */
+    /** Of all, unless a request has its own. */
     preferences?: readonly GivenPreference[] | undefined
   },
 ): Promise<Answer<SubscriptionsResult>> {
   if (!isTopicKey(call.topic.key)) throw unfitKey(call.topic.key)
   refuseCount(call.requests.length, 'subscribe')
   const requests = firstOfEach(call.requests.map(trimmed), (request) => request.subscriberId)
+  const listOf = ({ preferences }: SubscriptionRequest) => preferences ?? call.preferences
+  refuseUnfit(requests.map(listOf))
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscribers = await holdSummaries(
       tx,
@@ -74,8 +78,7 @@ export async function subscribeToTopic(
     const fit = requests.filter((request) => !refused.has(request.subscriberId))
     // Before the topic is created: a request that subscribes no one changes nothing.
     if (fit.length === 0) throw allFailed(subscriptionsResult([], errors))
-    const lists = fit.map(({ preferences }) => preferences ?? call.preferences ?? [])
-    const choices = await resolveChoices(tx, environment, lists, world.now())
+    const choices = await givenChoices(tx, world, environment, fit, listOf)
     const { topic } = await ensureTopic(tx, world, environment, call.topic)
     const subscribed = await insertMissing(tx, world, environment, { topic, requests: fit, choices, known })
     const made = fit.flatMap((request) => subscribed.get(request.subscriberId) ?? [])
@@ -137,13 +140,14 @@ export async function changeSubscription(
   environment: Environment,
   call: Call & SubscriptionChange & { topicKey: string; identifier: string },
 ): Promise<Answer<TopicSubscription>> {
+  refuseUnfit([call.preferences])
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscription = await lockByIdentifier(tx, environment, call)
     return ok(await changedSubscription(tx, world, environment, subscription, call))
   })
 }
 
-/** Of one that is locked. */
+/** Of one that is locked, with preferences that `refuseUnfit` let through. */
 export async function changedSubscription(
   tx: Tx,
   world: World,
@@ -165,7 +169,27 @@ export async function changedSubscription(
 export const unknownSubscription = (topicKey: string, identifier: string): Problem =>
   notFound(`Subscription ${identifier} was not found in topic ${topicKey}`)
 
-/** Subscribes whom the topic does not have yet; the result holds the new and the old, by subscriberId. */
+/** By subscriberId, of those for whom the call has preferences. */
+async function givenChoices(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  requests: readonly SubscriptionRequest[],
+  listOf: (request: SubscriptionRequest) => readonly GivenPreference[] | undefined,
+): Promise<Map<string, SubscriptionChoices | null>> {
+  const given = requests.flatMap((request) => {
+    const list = listOf(request)
+    return list === undefined ? [] : [{ subscriberId: request.subscriberId, list }]
+  })
+  const lists = given.map(({ list }) => list)
+  const resolved = await resolveChoices(tx, environment, lists, world.now())
+  return new Map(given.map(({ subscriberId }, place) => [subscriberId, resolved[place] ?? null]))
+}
+
+/**
+ * Subscribes whom the topic does not have yet; the result holds the new and the old, by subscriberId, all of them with
+ * the choices that were given.
+ */
 async function insertMissing(
   tx: Tx,
   world: World,
@@ -173,19 +197,19 @@ async function insertMissing(
   call: {
     topic: Topic
     requests: readonly SubscriptionRequest[]
-    /** In the order of the requests. */
-    choices: readonly (SubscriptionChoices | null)[]
+    /** By subscriberId; absent where the call says nothing of them. */
+    choices: ReadonlyMap<string, SubscriptionChoices | null>
     known: ReadonlyMap<string, SubscriberSummary>
   },
 ): Promise<Map<string, TopicSubscription>> {
   const { topic, known } = call
   const now = world.now()
-  const wanted = call.requests.flatMap((request, place) => {
+  const wanted = call.requests.flatMap((request) => {
     const subscriber = known.get(request.subscriberId)
     if (subscriber === undefined) return []
     const isDefault = request.identifier === defaultIdentifier(topic.key, request.subscriberId)
     const identifier = isDefault ? null : (request.identifier ?? null)
-    const given = { identifier, name: request.name ?? null, choices: call.choices[place] ?? null }
+    const given = { identifier, name: request.name ?? null, choices: call.choices.get(request.subscriberId) ?? null }
     return [{ subscriber, row: { id: world.newId(now), subscriberInternalId: subscriber._id, ...given } }]
   })
   const subscribed = new Map<string, TopicSubscription>()
@@ -199,7 +223,41 @@ async function insertMissing(
     for (const subscription of found) subscribed.set(subscription.subscriber.subscriberId, subscription)
     missing = missing.filter(({ subscriber }) => !subscribed.has(subscriber.subscriberId))
   }
+  const madeIds = new Set(wanted.map(({ row }) => row.id))
+  const [made, old] = parted([...subscribed.values()], ({ _id }) => madeIds.has(_id))
+  const changed = await replaceChoices(tx, environment, topic, old, call.choices)
+  for (const { subscription, choices } of changed) {
+    subscribed.set(subscription.subscriber.subscriberId, { ...subscription, choices })
+  }
+  const began = made.map((subscription) => ({
+    subscription: { ...subscription, choices: null },
+    choices: subscription.choices,
+  }))
+  await reportChoices(tx, world, environment, [...began, ...changed])
   return subscribed
+}
+
+/** Of those that were there before, as far as choices are given for them. One that is gone by now keeps nothing. */
+async function replaceChoices(
+  tx: Tx,
+  environment: Environment,
+  topic: Topic,
+  subscriptions: readonly TopicSubscription[],
+  given: ReadonlyMap<string, SubscriptionChoices | null>,
+): Promise<ChangedChoices[]> {
+  const subscribers = subscriptions.map(({ subscriber }) => subscriber).filter((one) => given.has(one.subscriberId))
+  if (subscribers.length === 0) return []
+  const locked = await lockSubscriptions(tx, environment, topic, { subscribers, identifiers: [] })
+  const changed = locked.map((subscription) => ({
+    subscription,
+    choices: given.get(subscription.subscriber.subscriberId) ?? null,
+  }))
+  await updateChoices(tx, environment, changed)
+  return changed
+}
+
+function parted<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
 function requestError(

@@ -3,8 +3,9 @@ import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { AbsenceCode, WhyReason } from '../../domain/insight/why.ts'
 import type { JudgedChoice, SubscriptionChoice } from '../../domain/preferences/subscription-preferences.ts'
+import { judgeChoice } from '../../domain/preferences/subscription-preferences.ts'
 import { findEvents } from '../../store/events/events.ts'
-import { judgeFor } from '../../store/people/wanted-members.ts'
+import { scopesFor } from '../../store/people/wanted-members.ts'
 import { findPreferenceWorkflows } from '../../store/workflows/preference-workflows.ts'
 
 export interface JoinedRow {
@@ -48,12 +49,11 @@ export async function unwantedThrough(
   const workflow = (await findPreferenceWorkflows(db, environment, [workflowId])).get(workflowId)
   if (workflow?.critical === true) return []
   const members = [{ id, choices: chosen.map(({ choice }) => choice) }]
-  const judge = await judgeFor(db, environment, members, {
-    isCritical: false,
+  const scopeOf = await scopesFor(db, environment, members, {
     event: async () => (await findEvents(db, environment, [event.id]))[0],
-    now: event.created_at,
   })
-  return chosen.map((one) => ({ ...one, ...judge(id, one.choice) })).filter(({ isWanted }) => !isWanted)
+  const judged = chosen.map((one) => ({ ...one, ...judgeChoice(one.choice, scopeOf(id), event.created_at) }))
+  return judged.filter(({ isWanted }) => !isWanted)
 }
 
 /** Only if no subscription of the time lets it through: one would have been enough. */

@@ -113,18 +113,18 @@ export async function updateSubscription(
     where environment_id = ${environment.id} and topic_id = ${topic._id} and subscriber_id = ${subscriber._id}`)
 }
 
-/** Those of one subscriber, of several topics. */
+/** Of subscriptions that are locked. */
 export async function updateChoices(
   tx: Tx,
   environment: Environment,
-  subscriberInternalId: string,
-  changed: readonly { readonly topicId: string; readonly choices: SubscriptionChoices | null }[],
+  changed: readonly { readonly subscription: TopicSubscription; readonly choices: SubscriptionChoices | null }[],
 ): Promise<void> {
   await tx.run(sql`
     update topic_subscriptions t set preferences = new.preferences
-    from unnest(${changed.map(({ topicId }) => topicId)}::uuid[],
-                ${changed.map(({ choices }) => json(choices))}::jsonb[]) as new (topic_id, preferences)
-    where t.environment_id = ${environment.id} and t.topic_id = new.topic_id and t.subscriber_id = ${subscriberInternalId}`)
+    from unnest(${changed.map(({ subscription }) => subscription.topic._id)}::uuid[],
+                ${changed.map(({ subscription }) => subscription.subscriber._id)}::uuid[],
+                ${changed.map(({ choices }) => json(choices))}::jsonb[]) as new (topic_id, subscriber_id, preferences)
+    where t.environment_id = ${environment.id} and t.topic_id = new.topic_id and t.subscriber_id = new.subscriber_id`)
 }
 
 /** By their internal ids, their identifiers, or the topics whose default one is meant; locked, in one order. */

@@ -2,12 +2,8 @@
 import type { Sql } from '../../db/sql.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type {
-  ConditionScope,
-  JudgedChoice,
-  SubscriptionChoice,
-} from '../../domain/preferences/subscription-preferences.ts'
-import { judgeChoice } from '../../domain/preferences/subscription-preferences.ts'
+import type { ConditionScope } from '../../domain/preferences/subscription-preferences.ts'
+import { pageWorkMax, shownActorOf, weighChoice } from '../../domain/preferences/subscription-preferences.ts'
 import { Turn } from '../../domain/turn.ts'
 import type { ContextRow } from './contexts.ts'
 import { findContexts } from './contexts.ts'
@@ -30,19 +26,31 @@ export interface WantedFor {
 
 export type ConditionEvent = Pick<TriggeredEvent, 'payload' | 'actorId' | 'contextKeys'>
 
-/** Each with the topics through which they want it, and without those who want it through none. */
+export interface WantedMembers<Member> {
+  /** Each with the topics through which they want it, and without those who want it through none. */
+  readonly wanted: Member[]
+  /** How many of the members were judged, from the first: all of them, unless conditions took too much work. */
+  readonly judged: number
+}
+
+/** At least one is judged, so that who goes on after the last one comes to an end. */
 export async function wantedMembers<Member extends TopicMember>(
   db: Sql,
   environment: Environment,
   members: readonly Member[],
   asked: WantedFor,
-): Promise<Member[]> {
-  if (asked.isCritical || members.every(({ choices }) => choices === null)) return [...members]
-  const judge = await judgeFor(db, environment, members, asked)
+): Promise<WantedMembers<Member>> {
+  if (asked.isCritical || members.every(({ choices }) => choices === null)) {
+    return { wanted: [...members], judged: members.length }
+  }
+  const scopeOf = await scopesFor(db, environment, members, asked)
   const wanted: Member[] = []
   const turn = new Turn()
+  let [judged, spent] = [0, 0]
   for (const member of members) {
+    if (spent >= pageWorkMax) break
     if (turn.isOver()) await turn.next()
+    judged += 1
     const { id, choices } = member
     if (choices === null) {
       wanted.push(member)
@@ -50,27 +58,28 @@ export async function wantedMembers<Member extends TopicMember>(
     }
     const topicIds = member.topicIds.filter((_, place) => {
       const choice = choices[place]
-      return choice == null || judge(id, choice).isWanted
+      if (choice == null) return true
+      const weighed = weighChoice(choice, scopeOf(id), asked.now)
+      spent += weighed.spent
+      return weighed.isWanted
     })
     if (topicIds.length > 0) wanted.push({ ...member, topicIds })
   }
-  return wanted
+  return { wanted, judged }
 }
-
-type Judge = (subscriberId: string, choice: SubscriptionChoice) => JudgedChoice
 
 const nothing: ConditionScope = { payload: {}, subscriber: undefined, actor: undefined, context: {} }
 
-/** Without a condition among them, nothing is read. */
-export async function judgeFor(
+/** What the conditions of each of the members read, by internal id. Without a condition among them, nothing is read. */
+export async function scopesFor(
   db: Sql,
   environment: Environment,
   members: readonly Pick<TopicMember, 'id' | 'choices'>[],
-  { event: findEvent, now, people, contexts = [] }: WantedFor,
-): Promise<Judge> {
+  { event: findEvent, people, contexts = [] }: Pick<WantedFor, 'event' | 'people' | 'contexts'>,
+): Promise<(subscriberId: string) => ConditionScope> {
   const asking = members.filter(({ choices }) => choices?.some((choice) => choice?.condition !== undefined))
   const event = asking.length === 0 ? undefined : await findEvent()
-  if (event === undefined) return (_, choice) => judgeChoice(choice, nothing, now)
+  if (event === undefined) return () => nothing
   const { payload, actorId, contextKeys } = event
   const ids = [...asking.map(({ id }) => id), ...(actorId === null ? [] : [actorId])]
   const [rows, stored] = await Promise.all([
@@ -88,7 +97,7 @@ export async function judgeFor(
   }
   const known = new Set(stored.map(({ key }) => key))
   const context = contextsOf([...stored, ...contexts.filter(({ key }) => !known.has(key))])
-  const actor = actorId === null ? undefined : personNamed(actorId)
-  return (subscriberId, choice) =>
-    judgeChoice(choice, { payload, subscriber: personNamed(subscriberId), actor, context }, now)
+  const person = actorId === null ? undefined : personNamed(actorId)
+  const actor = person && shownActorOf(person)
+  return (subscriberId) => ({ payload, subscriber: personNamed(subscriberId), actor, context })
 }

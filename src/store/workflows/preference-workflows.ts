@@ -45,6 +45,18 @@ export async function listPreferenceWorkflows(
     order by ${oldestFirst === true ? sql`w.id` : sql`w.id desc`} offset ${offset} limit ${limit}`)
 }
 
+/** Which of these internal ids are those of workflows that were not deleted. */
+export async function findWorkflowsAmong(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from workflows
+    where environment_id = ${environment.id} and id = any(${[...new Set(ids)]}::uuid[]) and deleted_at is null`)
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** By internal id or identifier; the id takes precedence if a text could be either. Deleted ones are excluded. */
 export async function findPreferenceWorkflows(
   db: Sql,

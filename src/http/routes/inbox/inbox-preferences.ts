@@ -41,13 +41,14 @@ const subscriptionName = Type.String({
 const subscriptionIdentifier = Type.Optional(
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
+    minLength: 1,
     maxLength: subscriptionIdentifierLengthMax,
     description: 'For a single subscription to a topic, by its id or identifier.',
   }),
 )
 
-/** Read only to be rejected: treated as a choice for the workflow it would do something else. */
-const noCondition = { condition: Type.Optional(Type.Unknown({ description: 'Only for a single subscription.' })) }
+/** Without `subscriptionIdentifier` a condition is rejected: as a choice for the workflow it would do something else. */
+const workflowOrSubscription = { enabled, ...switches, condition: Type.Optional(condition), subscriptionIdentifier }
 
 interface GivenChange {
   readonly enabled?: boolean
@@ -167,19 +168,10 @@ export const inboxPreferenceRoutes = [
       'Either all changes are made or, if one is invalid, none. If a workflow appears twice, the last entry applies.',
     body: Type.Object(
       {
-        preferences: Type.Array(
-          Type.Object({
-            workflowId,
-            enabled,
-            ...switches,
-            condition: Type.Optional(condition),
-            subscriptionIdentifier,
-          }),
-          {
-            maxItems: bulkMax,
-            description: `1 to ${bulkMax}.`,
-          },
-        ),
+        preferences: Type.Array(Type.Object({ workflowId, ...workflowOrSubscription }), {
+          maxItems: bulkMax,
+          description: `1 to ${bulkMax}.`,
+        }),
       },
       {
         title: 'UpdateInboxPreferences',
@@ -187,7 +179,7 @@ export const inboxPreferenceRoutes = [
       },
     ),
     replies: many,
-    errors: [404],
+    errors: [404, 409],
     handle: async ({ db, world }, { reader, body }) => {
       if (body.preferences.length === 0) throw badRequest('preferences must not be empty')
       const own = subscriptionChanges(body.preferences)
@@ -203,13 +195,20 @@ export const inboxPreferenceRoutes = [
     operationId: 'updateInboxPreference',
     summary: 'Update the preference for a workflow',
     params: Type.Object({ workflowId }),
-    body: Type.Object(
-      { enabled, ...switches, ...noCondition },
-      { title: 'UpdateInboxPreference', examples: [{ email: true, in_app: false }] },
-    ),
+    description:
+      'With `subscriptionIdentifier` only what reaches the subscriber through the topic of that subscription changes.',
+    body: Type.Object(workflowOrSubscription, {
+      title: 'UpdateInboxPreference',
+      examples: [{ email: true, in_app: false }],
+    }),
     replies: one,
-    errors: [404],
+    errors: [404, 409],
     handle: async ({ db, world }, { reader, params, body }) => {
+      const own = subscriptionChanges([{ ...body, workflowId: params.workflowId }])
+      if (own !== undefined) {
+        const [data] = await changeSubscriptionPreferences(db, world, reader, own)
+        return ok({ data })
+      }
       const changes = [{ workflowId: params.workflowId, change: changeOf(body) }]
       const [data] = await changeInboxPreferences(db, world, reader, changes)
       return ok({ data })
@@ -222,14 +221,14 @@ export const inboxPreferenceRoutes = [
     operationId: 'updateInboxSubscriptionPreference',
     summary: 'Update the preference for a workflow of a single subscription',
     description:
-      'Whether events of the workflow reach the subscriber through the topic of this subscription. A value of `enabled` ends a condition; channels are set all alike.',
+      'Whether events of the workflow reach the subscriber through the topic of this subscription. A value of `enabled` ends a condition; channels are set all alike. 409 if several subscriptions have the identifier: use the id.',
     params: Type.Object({ identifier: subscriptionName, workflowId }),
     body: Type.Object(
       { enabled, ...switches, condition: Type.Optional(condition) },
       { title: 'UpdateInboxSubscriptionPreference', examples: [{ enabled: false }] },
     ),
     replies: one,
-    errors: [404],
+    errors: [404, 409],
     handle: async ({ db, world }, { reader, params, body }) => {
       const change = { subscription: params.identifier, workflowId: params.workflowId, ...choiceIn(body) }
       const [data] = await changeSubscriptionPreferences(db, world, reader, [change])

@@ -54,7 +54,8 @@ export const inboxSubscriptionRoutes = [
     path,
     operationId: 'createInboxSubscription',
     summary: 'Subscribe to a topic',
-    description: 'Creates the topic if it does not exist. An existing subscription is returned unchanged.',
+    description:
+      'Creates the topic if it does not exist. An existing subscription is returned, unchanged but for preferences that are given: they replace its own.',
     params: topicParams,
     body: Type.Object(
       {

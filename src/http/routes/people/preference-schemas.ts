@@ -164,19 +164,22 @@ export const preferencesAnswer = Type.Object(
   { title: 'SubscriberPreferences' },
 )
 
+const workflowMembers = {
+  id: Type.String(),
+  identifier: Type.String(),
+  name: Type.String(),
+  critical: Type.Boolean(),
+  tags: Type.Array(Type.String()),
+}
+const workflowSeverity = literals(severities)
+/** Where it would be repeated many times: without its data. */
+export const briefWorkflow = Type.Object({ ...workflowMembers, severity: workflowSeverity })
+
 export const leveledPreference = Type.Object(
   {
     level: literals(['global', 'template']),
     ...resolved,
-    workflow: Type.Object({
-      id: Type.String(),
-      identifier: Type.String(),
-      name: Type.String(),
-      critical: Type.Boolean(),
-      tags: Type.Array(Type.String()),
-      data: Type.Optional(freeObject()),
-      severity: literals(severities),
-    }),
+    workflow: Type.Object({ ...workflowMembers, data: Type.Optional(freeObject()), severity: workflowSeverity }),
     frequency: Type.Optional(frequency),
   },
   { title: 'WorkflowPreference' },

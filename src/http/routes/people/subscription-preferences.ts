@@ -3,14 +3,14 @@ import { Type } from 'typebox'
 import type { GivenPreference } from '../../../domain/preferences/subscription-preferences.ts'
 import { subscriptionChoicesMax } from '../../../domain/preferences/subscription-preferences.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { leveledPreference } from './preference-schemas.ts'
+import { briefWorkflow } from './preference-schemas.ts'
 
 /** A rule has one member, named like its operator. */
 export const condition = Type.Unsafe<Readonly<Record<string, unknown>> | null>({
   type: ['object', 'null'],
   additionalProperties: true,
   description:
-    'JSON logic over `payload`, `subscriber`, `actor` and `context`, evaluated when an event goes to the topic. If given, `enabled` does not count.',
+    'JSON logic over `payload`, `subscriber`, `actor` and `context`, evaluated when an event goes to the topic. Of the actor it sees `subscriberId`, `firstName`, `lastName` and `avatar`. If given, `enabled` does not count.',
   examples: [{ '==': [{ var: 'payload.priority' }, 'high'] }],
 })
 
@@ -59,7 +59,7 @@ export const shownSubscriptionPreferences = Type.Optional(
         condition: Type.Optional(
           Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
         ),
-        workflow: leveledPreference.properties.workflow,
+        workflow: briefWorkflow,
       },
       { title: 'SubscriptionPreference' },
     ),

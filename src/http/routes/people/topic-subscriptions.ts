@@ -155,7 +155,7 @@ export const topicSubscriptionRoutes = [
     operationId: 'subscribeToTopic',
     summary: 'Subscribe subscribers to a topic',
     description:
-      'Creates the topic if it does not exist. Existing subscriptions are unchanged and count as successful; subscribers that do not exist are reported in `errors`. If no one could be subscribed, the response is 400 with the same fields, and nothing has changed.',
+      'Creates the topic if it does not exist. Existing subscriptions count as successful and are unchanged, but for preferences that are given: they replace theirs; subscribers that do not exist are reported in `errors`. If no one could be subscribed, the response is 400 with the same fields, and nothing has changed.',
     scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
