@@ -8,6 +8,7 @@ test('a workflow is edited, previewed and saved; what is not saved survives a re
   const { page } = shared
   await page.goto(`development/workflows/${shared.ids.workflowId}`)
   const text = page.getByLabel('Text', { exact: true })
+  await written(text, /\S/)
   await text.fill('Parcel {{ order.id }} left us, {{ subscriber.firstName }}!')
   await shown(page, /Parcel .*left us, Ada!/)
   await page.reload()
