@@ -133,7 +133,7 @@ test('later steps that --cancel takes along are shown apart from those that stay
 })
 
 test('what goes wrong is said also where the installation is replaced while a command runs', async () => {
-  const flag = join(await scene.directory(), 'replaced')
+  const flag = join(await scene.directory(), '..', 'replaced')
   const refuseNew = `import { existsSync } from 'node:fs'
     export const resolve = (name, context, next) => {
       if (existsSync(${JSON.stringify(flag)}) && name.startsWith('.')) throw new Error('It was replaced')
