@@ -123,6 +123,21 @@ const exemptions: readonly Exemption[] = [
     within: 'isThere',
     reason: 'a restore and a move hold all environments that are not deleted',
   },
+  {
+    file: 'src/store/operate/sending-holds.ts',
+    within: 'holdsOfRestores',
+    reason: 'a move concerns all environments',
+  },
+  {
+    file: 'src/store/operate/sending-holds.ts',
+    within: 'hasMovedAway',
+    reason: 'a move concerns all environments',
+  },
+  {
+    file: 'src/store/operate/sending-holds.ts',
+    within: 'undoMovedAway',
+    reason: 'a move concerns all environments',
+  },
   { file: 'src/store/operate/counts.ts', within: 'sweepCounts', reason: 'sweeps old counts of all environments' },
 ]
 
