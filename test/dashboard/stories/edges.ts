@@ -60,7 +60,10 @@ test('a time in the address that is none can be replaced with the other filters'
   assert.equal(await dialog.getByLabel('Since').inputValue(), '')
   await dialog.getByRole('button', { name: 'Apply' }).click()
   await page.waitForURL(/activity\?subscriber=ada$/)
-  await page.getByRole('row', { name: /Order shipped/ }).first().waitFor()
+  await page
+    .getByRole('row', { name: /Order shipped/ })
+    .first()
+    .waitFor()
   await leave(page)
 })
 
