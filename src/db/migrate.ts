@@ -27,7 +27,7 @@ const migrationLock = 7_071_955
 export const migrationTimeoutMs = 3_600_000
 
 /** How a migration waits for a table that others use. */
-export interface Patience {
+export interface LockWaits {
   readonly lockWaitMs: number
   readonly triesMax: number
   readonly pauseMs: number
@@ -38,7 +38,7 @@ export interface Patience {
  * Whoever uses a table queues behind a migration that waits for it: less than the lock timeout of the nodes that run
  * meanwhile, and long enough in between for what has queued to be done.
  */
-const usualPatience: Patience = { lockWaitMs: 2_000, triesMax: 30, pauseMs: 3_000, sleep }
+const usualWaits: LockWaits = { lockWaitMs: 2_000, triesMax: 30, pauseMs: 3_000, sleep }
 
 /** Named from one folder up: it is the same place whether this stands in src/db or in the one file of dist/cli. */
 const migrationsBeside = new URL('../db/migrations/', import.meta.url)
@@ -66,9 +66,9 @@ export async function readMigrations(directory: URL = migrationsBeside): Promise
 export async function migrate(
   db: Db,
   migrations: readonly Migration[],
-  patience: Partial<Patience> = {},
+  waits: Partial<LockWaits> = {},
 ): Promise<string[]> {
-  const { lockWaitMs, triesMax, pauseMs, sleep } = { ...usualPatience, ...patience }
+  const { lockWaitMs, triesMax, pauseMs, sleep } = { ...usualWaits, ...waits }
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = { begun: undefined }
     try {

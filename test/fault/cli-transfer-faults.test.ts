@@ -1,13 +1,13 @@
 // Transfers when something goes wrong: a line that is refused, an answer that is lost, a service that fails.
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Json } from '../support/app.ts'
-import { CliScene } from '../support/cli-scene.ts'
+import { CliScene, linesIn } from '../support/cli-scene.ts'
 import { bodyOf } from '../support/outbound-scene.ts'
 
 let scene: CliScene
@@ -22,11 +22,6 @@ after(async () => {
 })
 
 const run = (...args: string[]) => scene.run(args)
-const lines = async (path: string): Promise<Json[]> =>
-  (await readFile(path, 'utf8'))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
 
 /** The service behind a front: `onAnswer` says what becomes of an answer that is there. */
 async function front(onAnswer: (method: string, path: string) => 'lost' | 'failed' | 'passed') {
@@ -85,7 +80,7 @@ test('a suppression that cannot be imported is reported alone: the others are th
     changed: { suppressions: 3, topics: 1 },
     left: { suppression: 2, topic: 1 },
   })
-  const report = await lines(`${file}.report.jsonl`)
+  const report = await linesIn(`${file}.report.jsonl`)
   assert.deepEqual(
     report.map(({ kind, id }) => [kind, id]),
     [

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json } from '../support/app.ts'
-import { CliScene } from '../support/cli-scene.ts'
+import { CliScene, linesIn } from '../support/cli-scene.ts'
 
 let scene: CliScene
 let folder: string
@@ -20,11 +20,6 @@ after(async () => {
 })
 
 const run = (...args: string[]) => scene.run(args)
-const lines = async (path: string): Promise<Json[]> =>
-  (await readFile(path, 'utf8'))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
 
 test('a CSV file is imported row by row; what is wrong goes to a file, and the rest is there', async () => {
   const file = join(folder, 'people.csv')
@@ -44,7 +39,7 @@ test('a CSV file is imported row by row; what is wrong goes to a file, and the r
   assert.equal(done.code, 1, done.stderr)
   assert.equal(done.stdout, '2 subscribers created and 0 updated in Development.\n')
   assert.match(done.stderr, /3 of 5 rows were not imported/)
-  const wrong = await lines(`${file}.errors.jsonl`)
+  const wrong = await linesIn(`${file}.errors.jsonl`)
   assert.deepEqual(
     wrong.map(({ line, subscriberId }) => [line, subscriberId]),
     [
@@ -124,7 +119,7 @@ test('a CSV file that is meant to hurt costs its wrong rows and no others', asyn
   await writeFile(file, rows.join('\r\n'))
   const done = await run('subscribers', 'import', file, '--json')
   assert.equal(done.code, 1)
-  const wrong = await lines(`${file}.errors.jsonl`)
+  const wrong = await linesIn(`${file}.errors.jsonl`)
   assert.deepEqual(
     wrong.map(({ line, message }) => [line, message]),
     [
@@ -297,7 +292,7 @@ test('with --secrets the credentials and headers are in the file, and integratio
   const file = join(folder, 'secrets.jsonl')
   const done = await run('export', file, '--secrets', '--no-people', '--json')
   assert.equal(done.code, 0, done.stderr)
-  const all = await lines(file)
+  const all = await linesIn(file)
   const grid = all.find(({ value }) => value?.identifier === 'grid')
   assert.deepEqual([grid.value.active, grid.value.primary, grid.value.credentials.apiKey], [true, true, 'SG.hush'])
   assert.match(JSON.stringify(all), /Bearer hush/)

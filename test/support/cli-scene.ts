@@ -1,5 +1,6 @@
 // Commands against a running service: the service on loopback with its worker, and a terminal that a test stands in for.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { Readable, Writable } from 'node:stream'
@@ -151,3 +152,10 @@ export const standInTerminal = (config: Config): Terminal => ({
 
 const terminalOf = <Stream extends object>(stream: Stream, columns: number | undefined): Stream =>
   columns === undefined ? stream : Object.assign(stream, { isTTY: true, columns })
+
+/** What a command wrote to a file, a JSON value a line. */
+export const linesIn = async (path: string): Promise<Json[]> =>
+  (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
