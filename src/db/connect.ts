@@ -12,7 +12,7 @@ import { knownColumnsAnswer } from './known-columns.ts'
 import { createSharedReads } from './shared-reads.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
-import { timestampOfRow } from './timestamp-text.ts'
+import { timestampOfRow, timestampText } from './timestamp-text.ts'
 
 export type Connection =
   | { readonly url: string }
@@ -148,6 +148,7 @@ function answerOf(on: pg.Pool | pg.PoolClient, query: pg.QueryConfig, timeoutMs?
 }
 
 function parameterOf(value: unknown, type: ListType | undefined): unknown {
+  if (value instanceof Date) return timestampText(value)
   if (!Array.isArray(value)) return value
   return (type === undefined ? undefined : arrayBytes(value, type)) ?? arrayText(value)
 }

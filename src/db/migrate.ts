@@ -1,4 +1,4 @@
-// Forward-only migrations: numbered SQL files, each applied once, under one lock, with a checksum.
+// Forward-only migrations: numbered SQL files, each applied once, in a transaction of its own, under one lock, with a checksum.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -62,13 +62,23 @@ export async function readMigrations(directory: URL = migrationsBeside): Promise
   return migrations
 }
 
-/** Applies what is missing and returns the names of what it applied. */
+/** Applies what is missing and returns the names of what it applied. Of several nodes, each migration is applied by one. */
 export async function migrate(
   db: Db,
   migrations: readonly Migration[],
   waits: Partial<LockWaits> = {},
 ): Promise<string[]> {
-  const { lockWaitMs, triesMax, pauseMs, sleep } = { ...usualWaits, ...waits }
+  const applied: string[] = []
+  for (;;) {
+    const { names, isLast } = await migrateNext(db, migrations, { ...usualWaits, ...waits })
+    applied.push(...names)
+    if (isLast) return applied
+  }
+}
+
+/** Until it has the locks that it needs. */
+async function migrateNext(db: Db, migrations: readonly Migration[], waits: LockWaits): Promise<Applied> {
+  const { lockWaitMs, triesMax, pauseMs, sleep } = waits
   for (let attempt = 1; ; attempt += 1) {
     const progress: Progress = { begun: undefined }
     try {
@@ -87,20 +97,26 @@ interface Progress {
   begun: Migration | undefined
 }
 
+interface Applied {
+  readonly names: readonly string[]
+  readonly isLast: boolean
+}
+
 const isLocked = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable && (error.cause as { code?: unknown } | null)?.code === '55P03'
 
 const lockedWords = ({ name }: Migration, tries: number, lockWaitMs: number): string =>
   `Migration ${name} did not get the lock that it needs in ${tries} tries of ${lockWaitMs / 1000} s: a transaction that is open ` +
-  'for long, such as a backup, uses the table. Nothing was changed. Find it in pg_stat_activity by xact_start, let it ' +
-  'end, and start again.'
+  'for long, such as a backup, uses the table. It changed nothing; those before it stay applied. Find the transaction in ' +
+  'pg_stat_activity by xact_start, let it end, and start again.'
 
+/** The next one alone: the nodes that run meanwhile do not wait for its tables until later ones have built their indexes. */
 async function migrateOnce(
   db: Db,
   migrations: readonly Migration[],
   lockWaitMs: number,
   progress: Progress,
-): Promise<string[]> {
+): Promise<Applied> {
   return db.transaction(async (tx) => {
     await tx.run(sql`select set_config('statement_timeout', ${String(migrationTimeoutMs)}, true),
                             set_config('lock_timeout', ${String(migrationTimeoutMs)}, true)`)
@@ -112,13 +128,15 @@ async function migrateOnce(
     )
     const missing = missingMigrations(migrations, applied)
     await tx.run(sql`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`)
-    for (const migration of missing) {
+    // An empty database has no one who waits: all at once is quicker, and complete or not there.
+    const next = applied.length === 0 ? missing : missing.slice(0, 1)
+    for (const migration of next) {
       progress.begun = migration
       await tx.run({ text: migration.text, values: [] })
       await tx.run(sql`insert into schema_migrations (number, name, checksum)
                        values (${migration.number}, ${migration.name}, ${migration.checksum})`)
     }
-    return missing.map((migration) => migration.name)
+    return { names: next.map((migration) => migration.name), isLast: next.length === missing.length }
   })
 }
 

@@ -105,9 +105,9 @@ function joined(parts: readonly Statement[], separator: string): Statement {
   return new Fragment(['', ...Array<string>(Math.max(0, parts.length - 1)).fill(separator), ''], parts)
 }
 
-/** A value between texts that are the same for every statement: for columns, whose names and types never change. */
-export const valueBetween = (before: string, value: unknown, after: string): Statement =>
-  new Fragment([before, after], [value])
+/** Values between texts that never change: for columns, whose names and types are the same for every statement. */
+export const valuesBetween = (texts: readonly string[], values: readonly unknown[]): Statement =>
+  new Fragment(texts, values)
 
 /** What PostgreSQL keeps of a name. */
 export const statementNameMax = 63

@@ -1,4 +1,4 @@
-// Timestamps as PostgreSQL writes them, parsed without regular expressions: each row has several.
+// Timestamps as PostgreSQL writes them, parsed without regular expressions, and as it is given them: each row has several.
 import pg from 'pg'
 
 /** Of whatever form, as the driver reads it. */
@@ -39,4 +39,10 @@ function digits(text: string, from: number, to: number): number {
     value = value * 10 + digit
   }
   return value
+}
+
+/** As lists have them. The driver puts the local time together from some twenty strings; years of five digits are left to it. */
+export function timestampText(time: Date): string | Date {
+  const year = time.getUTCFullYear()
+  return year > 0 && year <= 9999 ? time.toISOString() : time
 }

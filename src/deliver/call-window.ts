@@ -69,7 +69,7 @@ class Window implements CallWindow {
     return Math.min(this.#size, max)
   }
 
-  /** The actual latency, at least 1, against which earlier calls are compared. */
+  /** How many calls there may be now: a round has as many answers. */
   get #used(): number {
     return Math.max(1, Math.min(this.#size, this.#max))
   }

@@ -65,6 +65,7 @@ export const keptMs: Readonly<Record<CountGrain, number>> = {
 const bucketsPerDoubling = 4
 /** Whatever took longer than six weeks is shown as six weeks. */
 export const deliveryBucketMax = 127
+export const deliveryBuckets = deliveryBucketMax + 1
 
 /** The bucket of a time: bucket n holds what took up to 2^(n/4) ms, and longer than the previous one. */
 export function deliveryBucketOf(ms: number): number {
@@ -92,4 +93,22 @@ export function percentileMs(buckets: readonly BucketCount[], share: number): nu
     if (count > 0 && passed >= rank) return deliveryMsOf(bucket)
   }
   return 0
+}
+
+/** The same, of one count for each bucket. */
+export function percentileOfCounts(counts: Float64Array, share: number): number {
+  const rank = Math.ceil(totalOf(counts) * share)
+  let passed = 0
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    const count = counts[bucket] ?? 0
+    passed += count
+    if (count > 0 && passed >= rank) return deliveryMsOf(bucket)
+  }
+  return 0
+}
+
+export function totalOf(counts: Float64Array): number {
+  let total = 0
+  for (let place = 0; place < counts.length; place += 1) total += counts[place] ?? 0
+  return total
 }

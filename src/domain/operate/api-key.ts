@@ -1,5 +1,5 @@
 // API keys: how they are generated, and the hash that is stored.
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Scope } from '../environment.ts'
 
 export interface ApiKey {
@@ -32,7 +32,7 @@ export function newApiKey(): string {
 }
 
 export function hashOfApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 export function hintOfApiKey(key: string): string {

@@ -121,7 +121,7 @@ export interface SubscriptionPreference {
 
 export function subscriptionPreferenceOf(
   subscriptionId: string,
-  { enabled, condition }: SubscriptionChoice,
+  { enabled, condition }: Omit<SubscriptionChoice, 'updatedAt'>,
   workflow: PreferenceWorkflow,
 ): SubscriptionPreference {
   const { data: _, ...shown } = shownWorkflowOf(workflow)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ValidateFunction } from 'ajv'
+import { cpuMsOf } from '../../../test/support/turn-cpu.ts'
 import { Problem } from '../../domain/problem.ts'
 import { checkOf, compilePayloadSchema, isTooBusy } from './payload-schema.ts'
 
@@ -286,4 +287,22 @@ test('parts that are applied to each of many members are stopped when their time
   // What is said of an object as a whole takes no longer for that.
   const plain = compilePayloadSchema({ ...order, additionalProperties: false })
   assert.ok(plain.ok && plain.isQuick({ items: many }))
+})
+
+test('hundreds of long patterns take hardly longer to refuse than hundreds of short ones take to compile', () => {
+  const withPatterns = (pattern: (at: number) => string) => ({
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: 250 }, (_, at) => [`field${at}`, { type: 'string', pattern: pattern(at) }]),
+    ),
+  })
+  const leastMs = (pattern: (at: number) => string): number =>
+    Math.min(
+      ...[1, 2, 3].map((time) => cpuMsOf(() => compilePayloadSchema(withPatterns((at) => pattern(at * 10 + time))))),
+    )
+  const short = leastMs((at) => `^[a-z]+${at}$`)
+  const long = leastMs((at) => `^a{0,1000}${at}$`)
+  assert.ok(long < 3 * short, `${long} ms, and ${short} ms for short ones`)
+  const result = compilePayloadSchema(withPatterns((at) => `^a{0,1000}${at}$`))
+  assert.ok(result.ok && result.slowPatterns.length > 200)
 })

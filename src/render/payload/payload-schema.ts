@@ -36,10 +36,10 @@ export type PayloadSchema =
 /** Allows hundreds of fields. The compiled form is some ten times as large, and is cached for every version in use. */
 export const payloadSchemaBytesMax = 64 * 1024
 /**
- * Objects within it that are schemas, or maps of them. Each costs some 0.2 ms of compiling, in one piece, whenever a node meets
- * the version for the first time.
+ * Objects within it that are schemas, or maps of them. Each costs 0.2 ms of compiling or more, in one piece, whenever a node
+ * meets the version for the first time.
  */
-export const payloadSchemaPartsMax = 500
+export const payloadSchemaPartsMax = 300
 /** A payload can be invalid in a thousand places; the first few errors are enough to fix it. */
 const messagesMax = 20
 /** A value of the schema is repeated in a message up to here. */
@@ -81,6 +81,8 @@ class Patterns {
   /** What the linear engine cannot read is matched as ever, within the time of a check. */
   readonly slow = new Set<string>()
   #sizeLeft = patternsSizeMax
+  /** Whether one did not fit: how large others are is not found out either, which takes as long as to compile them. */
+  #isFull = false
 
   readonly regExp = Object.assign((pattern: string, flags: string) => this.#patternOf(pattern, flags), {
     code: 'pattern',
@@ -89,8 +91,10 @@ class Patterns {
   #patternOf(pattern: string, flags: string): RegExp {
     // Invalid patterns are reported as such.
     const plain = new RegExp(pattern, flags)
-    const linear = linearPattern(pattern, Math.min(patternSizeMax, this.#sizeLeft))
+    const sizeMax = Math.min(patternSizeMax, this.#sizeLeft)
+    const linear = this.#isFull ? undefined : linearPattern(pattern, sizeMax)
     if (linear === undefined) {
+      this.#isFull ||= sizeMax < patternSizeMax
       this.slow.add(pattern)
       return plain
     }

@@ -3,6 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { SigningKeys } from '../../domain/operate/signing-keys.ts'
+import { isWithin } from '../../domain/time/is-within.ts'
 import { findSigningKeys } from '../../store/operate/signing-versions.ts'
 import type { World } from '../../world/world.ts'
 
@@ -23,7 +24,7 @@ export function createSigningSecrets(world: Pick<World, 'sealer' | 'now'>): Sign
   const notOlder = async (ageMs: number, db: Sql, environment: Environment): Promise<SigningKeys> => {
     const now = world.now().getTime()
     const known = cached.get(environment.id)
-    if (known !== undefined && Math.abs(now - known.at) < ageMs) return known.keys
+    if (known !== undefined && isWithin(known.at, now, ageMs)) return known.keys
     const keys = await findSigningKeys(db, world.sealer, environment)
     if (keys === undefined) throw new Error(`Environment ${environment.id} is missing`)
     cached.set(environment.id, { at: now, keys })

@@ -2,9 +2,9 @@
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { rowSet } from '../../db/row-set.ts'
+import { namesOf, rowSet } from '../../db/row-set.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
-import { json, listed, prepared, sql } from '../../db/sql.ts'
+import { json, prepared, sql } from '../../db/sql.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -129,7 +129,7 @@ const columns: readonly Column<NewEvent>[] = [
   { name: sql`test`, type: jsonb, isUsuallySame: true, read: (e) => (e.test ? json(e.test) : null) },
   { name: sql`traceparent`, type: text, isUsuallySame: true, read: (e) => e.traceparent ?? null },
 ]
-const names = listed(columns.map((column) => column.name))
+const names = namesOf(columns)
 
 /** In their order: it is the order in which a digest will list them. */
 export function eventInsertion(environment: Environment, events: readonly NewEvent[]): Part {

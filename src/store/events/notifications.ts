@@ -3,9 +3,9 @@
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { rowSet } from '../../db/row-set.ts'
+import { namesOf, rowSet } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
-import { json, listed, prepared, sql } from '../../db/sql.ts'
+import { json, prepared, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 
@@ -36,7 +36,7 @@ const columns: readonly Column<NewNotification>[] = [
     read: (n) => n.topicIds && arrayText(n.topicIds),
   },
 ]
-const names = listed(columns.map((column) => column.name))
+const names = namesOf(columns)
 
 /** The notifications of new events: none of them can be there. */
 export function notificationInsertion(environment: Environment, notifications: readonly NewNotification[]): Part {

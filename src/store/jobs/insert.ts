@@ -4,9 +4,9 @@ import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { rowSet } from '../../db/row-set.ts'
+import { namesOf, rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
-import { json, listed, sql } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import type { NewDue } from '../../domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -54,7 +54,7 @@ const columns: readonly Column<NewJob>[] = [
   { name: sql`state`, type: sql`jsonb`, isUsuallySame: true, read: (j) => json(j.state) },
   { name: sql`details`, type: sql`jsonb`, read: (j) => json(j.details) },
 ]
-const names = listed(columns.map((column) => column.name))
+const names = namesOf(columns)
 
 const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) => j.afterId ?? null }
 
@@ -72,6 +72,8 @@ interface Kind {
   readonly name: string
   /** Beside the columns of all. */
   readonly more: readonly Column<NewJob>[]
+  /** The same for jobs that follow others. */
+  readonly moreOfNext: readonly Column<NewJob>[]
   isOne(job: NewJob): boolean
   /** due_at and lease. */
   hold(insertLease: InsertLease, valueIn: (column: Column<NewJob>) => Statement): Statement
@@ -95,6 +97,7 @@ const kinds: readonly Kind[] = [
     as: sql`due_jobs`,
     name: 'due',
     more: [],
+    moreOfNext: [afterJob],
     isOne: ({ due }) => due.kind === 'atOnce',
     hold: ({ clock, lease, leaseMs }) => sql`${dueAfter(clock, lease === null ? 0 : leaseMs)}, ${lease}::uuid`,
   },
@@ -102,6 +105,7 @@ const kinds: readonly Kind[] = [
     as: sql`held_jobs`,
     name: 'held',
     more: [leaseColumn],
+    moreOfNext: [leaseColumn, afterJob],
     isOne: ({ due }) => due.kind === 'leased',
     hold: ({ clock, leaseMs }, valueIn) => sql`${dueAfter(clock, leaseMs)}, ${valueIn(leaseColumn)}`,
   },
@@ -109,6 +113,7 @@ const kinds: readonly Kind[] = [
     as: sql`later_jobs`,
     name: 'later',
     more: [dueColumn],
+    moreOfNext: [dueColumn, afterJob],
     isOne: ({ due }) => due.kind === 'until',
     hold: ({ clock, now }, valueIn) => sql`${dueAt(clock, valueIn(dueColumn), now)}, null::uuid`,
   },
@@ -116,6 +121,7 @@ const kinds: readonly Kind[] = [
     as: sql`over_jobs`,
     name: 'over',
     more: [],
+    moreOfNext: [afterJob],
     isOne: ({ due }) => due.kind === 'over',
     hold: () => sql`null::timestamptz, null::uuid`,
   },
@@ -139,13 +145,12 @@ export function jobInsertions(
 
 function insertionOf(
   environment: Environment,
-  { as, name, more, hold }: Kind,
+  { as, name, more, moreOfNext, hold }: Kind,
   jobs: readonly NewJob[],
   insertLease: InsertLease,
   settled: Statement | undefined,
 ): Part {
-  const lookedAt = settled === undefined ? more : [...more, afterJob]
-  const { values, from, shape, valueIn } = rowSet(jobs, columns, lookedAt)
+  const { values, from, shape, valueIn } = rowSet(jobs, columns, settled === undefined ? more : moreOfNext)
   const { now } = insertLease
   // A step that was canceled meanwhile has its row already, and stays as it is.
   const fence =

@@ -31,7 +31,7 @@ export const reopenInboxes: Statement = sql`
 
 /**
  * Of those subscribers who are there and have opened their inbox. Each is looked up by itself: as a join, a plan made
- * while few inboxes were open would read all subscribers for every look.
+ * while few inboxes were open would read all subscribers for every look. None in an environment that was deleted.
  */
 export async function findInboxNumbers(
   db: Sql,
@@ -51,7 +51,8 @@ export async function findInboxNumbers(
             where environment_id = ${environment.id} and id = asked.id and deleted_at is null offset 0) s
           left join lateral (
             select generation from session_revocations
-            where environment_id = ${environment.id} and subscriber_id = asked.id offset 0) r on true`,
+            where environment_id = ${environment.id} and subscriber_id = asked.id offset 0) r on true
+          where exists (select 1 from environments e where e.id = ${environment.id} and e.deleted_at is null)`,
     ),
   )
 }

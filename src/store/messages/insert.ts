@@ -3,9 +3,9 @@
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { rowSet } from '../../db/row-set.ts'
+import { namesOf, rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
-import { json, listed, sql } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -108,7 +108,6 @@ const addressedColumns: readonly Column<NewMessage>[] = [
   { name: sql`addresses`, type: sql`bytea`, read: (m) => m.addresses ?? null },
   { name: sql`address_digest`, type: sql`bytea`, read: (m) => m.addressDigest ?? null },
 ]
-const namesOf = (all: readonly Column<NewMessage>[]): Statement => listed(all.map((column) => column.name))
 const names = namesOf(columns)
 const addressedNames = namesOf(addressedColumns)
 

@@ -38,9 +38,30 @@ export async function findOrigins(
   environment: Environment,
   rows: readonly MessageRow[],
 ): Promise<MessageOrigins> {
+  return originsWith(findEvents, db, environment, rows)
+}
+
+/**
+ * The same for readers of inboxes, who are shown nothing of an event but its id and its severity: a payload may have
+ * half a megabyte, and a page a hundred of them. Its events have empty ones.
+ */
+export async function findReaderOrigins(
+  db: Sql,
+  environment: Environment,
+  rows: readonly MessageRow[],
+): Promise<MessageOrigins> {
+  return originsWith(findEventsInShort, db, environment, rows)
+}
+
+async function originsWith(
+  find: (db: Sql, environment: Environment, ids: readonly string[]) => Promise<(MessageEvent & { id: string })[]>,
+  db: Sql,
+  environment: Environment,
+  rows: readonly MessageRow[],
+): Promise<MessageOrigins> {
   if (rows.length === 0) return { events: new Map(), workflows: new Map(), avatars: new Map() }
   const [events, workflows] = await Promise.all([
-    findEvents(db, environment, distinct(rows.map((row) => row.event_id))),
+    find(db, environment, distinct(rows.map((row) => row.event_id))),
     findWorkflows(db, environment, distinct(rows.map((row) => row.version_id))),
   ])
   const eventsById = new Map(events.map((event) => [event.id, event]))
@@ -66,6 +87,25 @@ export async function findAvatars(
 }
 
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]
+
+const nothing = {}
+
+async function findEventsInShort(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<(MessageEvent & { id: string })[]> {
+  const rows = await db.rows<Omit<MessageEvent, 'payload' | 'overrides'> & { id: string }>(
+    shortRead(
+      'messages-events',
+      sql`select e.id, e.transaction_id as "transactionId", e.actor_id as "actorId", e.severity, e.test
+          from unnest(${ids}::uuid[]) as asked (id)
+          cross join lateral (select * from events found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,
+    ),
+  )
+  return rows.map((row) => ({ ...row, payload: nothing, overrides: nothing }))
+}
 
 async function findWorkflows(
   db: Sql,

@@ -216,6 +216,15 @@ export async function findSigningKeys(db: Sql, sealer: Sealer, environment: Envi
   return rows.map(({ hash, sealed }) => sealer.open(environment.id, 'api-key', hash.toString('hex'), sealed))
 }
 
+/** Whether the environment has a key that no hash can be checked with. */
+export async function hasKeysWithoutCopy(db: Sql, environment: Environment, now: Date): Promise<boolean> {
+  const row = await db.row(sql`
+    select 1 from api_keys
+    where environment_id = ${environment.id} and sealed_key is null
+      and revoked_at is null and (expires_at is null or expires_at > ${now}) limit 1`)
+  return row !== undefined
+}
+
 /** Moves the next batch of copies to the current encryption key. */
 export async function resealApiKeys(
   tx: Tx,

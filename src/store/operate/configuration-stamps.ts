@@ -18,16 +18,20 @@ export interface ConfigurationStamps {
   readonly hasWebhooks: boolean
 }
 
+/**
+ * `xmin` is the transaction that wrote a row. No clock is asked: two changes may have the same time, on one node within a
+ * millisecond, on two whose clocks differ at any time.
+ */
 export async function readStamps(db: Sql, environment: Environment): Promise<ConfigurationStamps> {
   const row = await db.row<{ [Kind in keyof ConfigurationStamps]: ConfigurationStamps[Kind] | null }>(
     prepared(
       'configuration-stamps',
       sql`select
-        (select md5(string_agg(id::text || updated_at::text || active || is_primary, ',' order by id))
+        (select md5(string_agg(id::text || xmin::text, ',' order by id))
          from integrations where environment_id = ${environment.id} and deleted_at is null) as integrations,
-        (select md5(string_agg(id::text || updated_at::text || is_default, ',' order by id))
+        (select md5(string_agg(id::text || xmin::text, ',' order by id))
          from layouts where environment_id = ${environment.id} and deleted_at is null) as layouts,
-        (select md5(string_agg(locale || created_at::text || updated_at::text, ',' order by locale))
+        (select md5(string_agg(locale || xmin::text, ',' order by locale))
          from translations where environment_id = ${environment.id}) as translations,
         e.captures, e.variables_at::text as variables,
         exists (select 1 from suppressions where environment_id = ${environment.id}) as "hasSuppressions",

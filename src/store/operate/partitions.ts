@@ -1,4 +1,4 @@
-// Partitions of what grows with every event: which are missing for the coming months, and attaching one.
+// Partitions of what grows with every event: which are missing for this month and the next, and attaching one.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 
@@ -10,13 +10,20 @@ export interface MissingPartition {
 
 /** Any number; every node requests the same lock, so one creates them and the others continue. */
 const partitionLock = 7_071_958
-/** This month and the next two: a service that was suspended over the turn of a month still finds its partition. */
-const monthsAhead = 3
+/**
+ * The next month has its partitions from so long before it begins: a service that is suspended over the turn of a month still finds
+ * them. Not sooner: every connection plans its statements for every partition, and a month costs ten of them 13 MB.
+ */
+const aheadMs = 14 * 24 * 3_600_000
 /** A default partition that takes longer to scan, under its lock, is left for later. */
 const attachMsMax = 2_000
 
 export async function listMissingPartitions(db: Sql, now: Date): Promise<MissingPartition[]> {
-  return db.rows(sql`select parent, month from missing_partitions(${now}, ${monthsAhead})`)
+  const soon = new Date(now.getTime() + aheadMs)
+  return db.rows(sql`
+    select parent, month from missing_partitions(${now}, 1)
+    union select parent, month from missing_partitions(${soon}, 1)
+    order by month, parent`)
 }
 
 /** Whether rows of that month are in the default partition. Checked without a lock, before one is requested. */

@@ -4,64 +4,45 @@ import { sql } from '../../db/sql.ts'
 import { notificationIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 
+/** Held by a restore, by a move, or by both. */
 export interface SendingHold {
   readonly heldAt: Date
-  /** When the backup was taken that was restored. The same as `heldAt` where everything has moved elsewhere. */
-  readonly backupAt: Date
+  /** When the backup was taken that was restored. */
+  readonly backupAt: Date | null
+  /** When everything moved to another database, which sends what is due here. */
+  readonly movedAt: Date | null
 }
+
+const columns = sql`held_at as "heldAt", backup_at as "backupAt", moved_at as "movedAt"`
 
 /** Of a row: a move holds it, and no restore. */
-export const heldByMoveAlone: Statement = sql`backup_at = held_at`
+export const heldByMoveAlone: Statement = sql`backup_at is null`
 
-/**
- * A backup is older than its restore. Where what a restore holds has moved elsewhere as well, `backup_at` lies as far after
- * `held_at` as it lay before it: so both are known, and the same turns it back.
- */
-const mirrored = sql`held_at + make_interval(secs => extract(epoch from held_at - backup_at)::float8)`
-/** Of a row: another database has the same to send. */
-const movedAway = sql`backup_at >= held_at`
-/** As callers see it. */
-const shownBackupAt = sql`least(backup_at, held_at)`
-
-/** Ids of environments. */
-export interface MovedAway {
-  /** Those that nothing held before. */
-  readonly held: readonly string[]
-  /** Those that a restore holds. */
-  readonly marked: readonly string[]
-}
-
-/** Holds everything, and says of everything that it has moved; what was so before is not among the answer. */
-export async function holdMovedAway(tx: Tx, now: Date): Promise<MovedAway> {
-  const marked = await tx.rows<{ id: string }>(sql`
-    update sending_holds set backup_at = ${mirrored}
-    where environment_id in (select e.id from environments e where ${isThere}) and not ${movedAway}
-    returning environment_id as id`)
-  const held = await tx.rows<{ id: string }>(sql`
-    insert into sending_holds (environment_id, held_at, backup_at)
+/** Holds everything, and says of everything that it has moved. Returns the ids of the environments of which that is new. */
+export async function holdMovedAway(tx: Tx, now: Date): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(sql`
+    insert into sending_holds (environment_id, held_at, moved_at)
     select e.id, ${now}, ${now} from environments e where ${isThere}
-    on conflict (environment_id) do nothing returning environment_id as id`)
-  return { held: held.map(({ id }) => id), marked: marked.map(({ id }) => id) }
+    on conflict (environment_id) do update set moved_at = excluded.moved_at where sending_holds.moved_at is null
+    returning environment_id as id`)
+  return rows.map(({ id }) => id)
 }
 
-/** They have not moved after all. */
-export async function undoMovedAway(tx: Tx, { held, marked }: MovedAway): Promise<void> {
-  await tx.run(sql`delete from sending_holds where environment_id = any(${held}::uuid[])`)
-  await tx.run(sql`
-    update sending_holds set backup_at = ${mirrored}
-    where environment_id = any(${marked}::uuid[]) and ${movedAway}`)
+/** They have not moved after all: what a restore holds stays held. */
+export async function undoMovedAway(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.run(sql`delete from sending_holds where environment_id = any(${ids}::uuid[]) and ${heldByMoveAlone}`)
+  await tx.run(sql`update sending_holds set moved_at = null where environment_id = any(${ids}::uuid[])`)
 }
 
-/** For the database that everything moved to: there, what a restore held is held by that alone. */
+/** For the database that everything moved to: what is held there is held by a restore alone. */
 export const holdsOfRestores: Statement = sql`
-  update sending_holds set backup_at = ${mirrored}
-  where environment_id in (select id from environments) and ${movedAway}`
+  update sending_holds set moved_at = null where environment_id in (select id from environments)`
 
 /** Whether a move holds everything here. */
 export async function hasMovedAway(db: Sql): Promise<boolean> {
   const row = await db.row<{ moved: boolean }>(sql`
     select count(*) > 0 and bool_and(exists (
-      select 1 from sending_holds h where h.environment_id = e.id and ${movedAway})) as moved
+      select 1 from sending_holds h where h.environment_id = e.id and h.moved_at is not null)) as moved
     from environments e where ${isThere}`)
   return row?.moved === true
 }
@@ -75,10 +56,13 @@ export const isDueNow = (row: Statement): Statement =>
   sql`${row}.due_at is not null and (${row}.due_at <= now() or ${row}.lease is not null)`
 
 /**
- * Holds every environment, whether it has anything to do or not: what leaves it later (an audit stream that continues from where
- * it was, an event that is repeated) may have left it before.
+ * For a restore. Holds every environment, whether it has anything to do or not: what leaves it later (an audit stream that continues
+ * from where it was, an event that is repeated) may have left it before. What had moved when the backup was taken has moved still.
  */
-export async function holdEverywhere(tx: Tx, { heldAt, backupAt }: SendingHold): Promise<number> {
+export async function holdEverywhere(
+  tx: Tx,
+  { heldAt, backupAt }: { readonly heldAt: Date; readonly backupAt: Date },
+): Promise<number> {
   return tx.run(sql`
     insert into sending_holds (environment_id, held_at, backup_at)
     select e.id, ${heldAt}, ${backupAt} from environments e where ${isThere}
@@ -87,7 +71,7 @@ export async function holdEverywhere(tx: Tx, { heldAt, backupAt }: SendingHold):
 
 export async function findHold(db: Sql, environment: Environment): Promise<SendingHold | undefined> {
   return db.row<SendingHold>(sql`
-    select held_at as "heldAt", ${shownBackupAt} as "backupAt" from sending_holds where environment_id = ${environment.id}`)
+    select ${columns} from sending_holds where environment_id = ${environment.id}`)
 }
 
 /** The environments that are held, in their order. */
@@ -100,8 +84,7 @@ export async function listHeldEnvironments(db: Sql): Promise<Environment[]> {
 /** Undefined where it was not held. */
 export async function deleteHold(tx: Tx, environment: Environment): Promise<SendingHold | undefined> {
   return tx.row<SendingHold>(sql`
-    delete from sending_holds where environment_id = ${environment.id}
-    returning held_at as "heldAt", ${shownBackupAt} as "backupAt"`)
+    delete from sending_holds where environment_id = ${environment.id} returning ${columns}`)
 }
 
 /** Those that were asked for before the restore and are under way: they may have come to their end since the backup. */
