@@ -14,10 +14,18 @@ export interface HealthOptions {
 
 export function installHealth(app: FastifyInstance, db: Sql, world: World, options: HealthOptions): void {
   const { workerIsReady, sendingIsHeld, process } = options
+  /** One look for all who ask meanwhile: no key is needed to ask. */
+  let looking: Promise<unknown> | undefined
+  const look = (): Promise<unknown> => {
+    looking ??= db.row(sql`select 1 as one`).finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
   app.get('/health', async () => (process === undefined ? { status: 'ok' } : { status: 'ok', process }))
   app.get('/ready', async (_request, reply) => {
     try {
-      await db.row(sql`select 1 as one`)
+      await look()
       if (workerIsReady === undefined) return { status: 'ready', database: 'up' }
       const held = sendingIsHeld?.() === true ? { sending: 'held' } : {}
       if (workerIsReady()) return { status: 'ready', database: 'up', worker: 'up', ...held }

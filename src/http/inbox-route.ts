@@ -4,6 +4,8 @@ import type { Answer } from '../domain/answer.ts'
 import type { Reader } from '../domain/messages/inbox.ts'
 import type { FindEnvironment } from '../manage/messages/environment-lookups.ts'
 import type { InboxTokens } from '../manage/messages/inbox-tokens.ts'
+import type { OpenTo } from './access/inbox-origins.ts'
+import type { ReaderLimit } from './access/reader-limit.ts'
 import type { Documented, Sent, Service } from './route.ts'
 
 export interface InboxService extends Omit<Service, 'secretReaders'> {
@@ -13,6 +15,10 @@ export interface InboxService extends Omit<Service, 'secretReaders'> {
   countForged(address: string): void
   /** Counts a session of no environment, one that lacks its hash, or creates a subscriber without one; throws the 429 where an address opens too many. */
   countUnsigned(address: string): void
+  /** Which pages may call. */
+  readonly openTo: OpenTo
+  /** The rate limit of readers. */
+  readonly limitReader: ReaderLimit
   /** Whether the demo inbox is open to a caller. */
   mayDemo(isLocal: boolean): boolean
 }

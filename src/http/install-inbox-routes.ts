@@ -5,18 +5,11 @@ import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Reader } from '../domain/messages/inbox.ts'
 import { Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
+import { callerOf } from './access/failed-attempts.ts'
 import { isLocalCall } from './access/local-call.ts'
-import type { ReaderLimit } from './access/reader-limit.ts'
 import type { InboxRoute, InboxService } from './inbox-route.ts'
 import { schemaOf } from './install-route.ts'
 import { lookForUnknown } from './unknown.ts'
-import { warningsHeader } from './warnings.ts'
-
-/**
- * Pages of every origin: an inbox is protected by the token, and there are no cookies. A day, for browsers that cache
- * preflight responses that long.
- */
-export const anyOrigin = { origin: '*', maxAge: 86_400, exposedHeaders: [warningsHeader] }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,36 +17,26 @@ declare module 'fastify' {
   }
 }
 
-export function installInboxRoutes(
-  app: FastifyInstance,
-  routes: readonly InboxRoute[],
-  service: InboxService,
-  limitReader: ReaderLimit,
-): void {
+export function installInboxRoutes(app: FastifyInstance, routes: readonly InboxRoute[], service: InboxService): void {
   app.decorateRequest('reader', undefined)
   const answerNotFound = (_request: FastifyRequest, reply: FastifyReply): void => reply.callNotFound()
   // Preflights end in the hook of CORS, which looks at the route that they match.
   for (const path of ['/v1/inbox/*', '/v1/widgets/*'])
-    app.options(path, { config: { cors: anyOrigin } }, answerNotFound)
-  for (const route of routes) installInboxRoute(app, route, service, limitReader)
+    app.options(path, { config: { cors: service.openTo.cors } }, answerNotFound)
+  for (const route of routes) installInboxRoute(app, route, service)
 }
 
-function installInboxRoute(
-  app: FastifyInstance,
-  route: InboxRoute,
-  service: InboxService,
-  limitReader: ReaderLimit,
-): void {
+function installInboxRoute(app: FastifyInstance, route: InboxRoute, service: InboxService): void {
   const look = lookForUnknown(route, service.unknownMembers)
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     schema: schemaOf(route),
-    config: { cors: anyOrigin },
+    config: { cors: service.openTo.cors },
     onRequest: async (request, reply) => {
       if (route.opensWith === 'nothing') return
       const reader = await readerOf(service, request)
-      reply.headers(limitReader(`${reader.environment.id}/${reader.id}`))
+      reply.headers(service.limitReader(`${reader.environment.id}/${reader.id}`))
       request.reader = reader
     },
     // Public clients say that they send JSON and send nothing.
@@ -93,10 +76,11 @@ export function createUnsignedLimit(world: World): (address: string) => void {
   const opened = new BoundedMap<string, { count: number; until: number }>(addressesMax)
   return (address) => {
     const now = world.now().getTime()
-    const known = opened.get(address)
+    const caller = callerOf(address)
+    const known = opened.get(caller)
     const window = known !== undefined && known.until > now ? known : { count: 0, until: now + minuteMs }
     window.count += 1
-    opened.set(address, window)
+    opened.set(caller, window)
     if (window.count <= unsignedPerMinuteMax) return
     const retryAfter = String(Math.max(1, Math.ceil((window.until - now) / 1000)))
     throw new Problem(429, 'Too many sessions without a valid HMAC hash', { headers: { 'retry-after': retryAfter } })

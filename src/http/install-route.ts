@@ -5,11 +5,13 @@ import type { Principal } from '../domain/environment.ts'
 import { mayUse } from '../domain/environment.ts'
 import { authorOf } from '../domain/operate/audit.ts'
 import { forbidden } from '../domain/problem.ts'
+import type { ByteBudget } from '../run/send/byte-budget.ts'
 import type { Span } from '../world/tracer.ts'
 import type { Authenticate } from './access/authenticate.ts'
 import type { DashboardAccess } from './access/dashboard-access.ts'
 import type { CheckRate } from './access/rate-limit.ts'
 import { idempotencyInTurns, idempotencyOf } from './idempotency.ts'
+import { isLargeAnswer, largeAnswer } from './large-answer.ts'
 import type { BodyBudget } from './request/body-budget.ts'
 import { mediumBodyBytes, smallBodyBytes, tokensOfBytes } from './request/body-budget.ts'
 import { isLargeBody } from './request/body-parser.ts'
@@ -25,6 +27,8 @@ export interface RouteContext extends Service {
   readonly dashboard: DashboardAccess
   readonly checkRate: CheckRate
   readonly bodyBudget: BodyBudget
+  /** What large answers share. */
+  readonly answerBudget: ByteBudget
   readonly vendor: 'platform' | 'novu'
   /** Aborted when the server begins to close. */
   readonly closing: AbortSignal
@@ -72,12 +76,11 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     handler: async (request, reply) => {
       const { bodyShare: share } = request
       const handle = () => answerTo(request, reply, route, context)
-      return send(
-        request,
-        reply,
-        await (share === undefined ? handle() : share.during(handle)),
-        route.produces === undefined ? context.vendor : 'platform',
-      )
+      const answer = await (share === undefined ? handle() : share.during(handle))
+      if (route.mayBeLarge === true && isLargeAnswer(answer.body)) {
+        return sendLarge(request, reply, answer, route, context)
+      }
+      return send(request, reply, answer, route.produces === undefined ? context.vendor : 'platform')
     },
   })
 }
@@ -171,6 +174,22 @@ export function schemaOf(route: Documented): object {
     ...(route.body === undefined ? {} : { body: route.body }),
     response: Object.fromEntries(response),
   }
+}
+
+/** As it would be sent otherwise, letter by letter. */
+async function sendLarge(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer<unknown>,
+  { writtenBy }: Route,
+  { vendor, answerBudget }: RouteContext,
+): Promise<FastifyReply> {
+  const body = vendor === 'platform' ? answer.body : inVendorWords(answer.body)
+  const write = writtenBy === undefined ? reply.getSerializationFunction(String(answer.status)) : undefined
+  // What has been changed is changed: its answer is not put off.
+  const owner = request.method === 'GET' ? principalOf(request).environment.id : undefined
+  const bytes = await largeAnswer(reply, answerBudget, owner, body, write)
+  return send(request, reply.type('application/json; charset=utf-8'), { ...answer, body: bytes }, 'platform')
 }
 
 function send(

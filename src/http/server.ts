@@ -22,6 +22,7 @@ import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createFailedAttempts } from './access/failed-attempts.ts'
+import { openToPages } from './access/inbox-origins.ts'
 import type { CheckRate, RateLimits } from './access/rate-limit.ts'
 import { createRateLimit } from './access/rate-limit.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
@@ -33,6 +34,7 @@ import { installHealth } from './health.ts'
 import { installDashboard } from './install-dashboard.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import { installRoute } from './install-route.ts'
+import { createAnswerBudget } from './large-answer.ts'
 import { installMetrics } from './metrics/metrics.ts'
 import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
@@ -50,6 +52,7 @@ import { createBodyBudget, mediumBodyBytes } from './request/body-budget.ts'
 import { answerBrokenRequests, answerBrokenSocket } from './request/broken-request.ts'
 import { installDiscard } from './request/discard-body.ts'
 import { installBodyParser } from './request/install-body-parser.ts'
+import { limitPipelining } from './request/pipelined.ts'
 import { parseQuery } from './request/query-parser.ts'
 import { serializerCompiler, validatorCompiler } from './request/validator.ts'
 import { installInboundWebhooks } from './routes/integrations/inbound-webhooks.ts'
@@ -64,6 +67,8 @@ export interface ServerOptions {
   readonly corsOrigins: readonly string[]
   /** Who may open the demo inbox of Development; no one, where it is left out. */
   readonly inboxDemo?: 'local' | 'on' | 'off'
+  readonly inboxOrigins?: readonly string[]
+  readonly inboxSessionDays?: number
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
   /** What happens to a body with members that are not known; `warn` where it is left out. */
@@ -172,7 +177,6 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const known = { retentionDays, simulator, versions, unknownMembers }
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, ...known }
-  const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
   const context = {
     ...shared,
     secretReaders,
@@ -181,19 +185,18 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     checkRate,
     vendor,
     closing,
-    bodyBudget,
+    bodyBudget: options.bodyBudget ?? createBodyBudget(world),
+    answerBudget: createAnswerBudget(world),
   }
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options
   const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
-  const inbox = { ...shared, ...inboxDoor(db, world), mayDemo }
   const limitReader = readerLimitOf(world, options)
-  installInboxRoutes(app, inboxRoutes, inbox, limitReader)
+  const inbox = { ...shared, ...inboxDoor(db, world, options), limitReader, mayDemo }
+  installInboxRoutes(app, inboxRoutes, inbox)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
   const basePath = basePathOf(options.baseUrl)
-  const { inboxTokens, countForged } = inbox
-  const tokens = { inboxTokens, countForged }
-  installRealtime(app, { ...options.realtime, ...tokens, db, world, limitReader, trustsProxies, basePath })
+  installRealtime(app, { ...options.realtime, ...inbox, trustsProxies, basePath })
   installInboxFiles(app)
   installInboxDemo(app, mayDemo)
   await installUnsubscribe(app, db, world, mayDemo)
@@ -204,7 +207,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
 /** With our limits, and answers of ours where Fastify or Node would give their own. */
 function createApp(world: World, options: ServerOptions): FastifyInstance {
   const answerProblem = createProblemReply(world, options.vendor)
-  return fastify({
+  const app = fastify({
     logger: false,
     ...withoutBasePath(basePathOf(options.baseUrl)),
     bodyLimit: mediumBodyBytes,
@@ -225,6 +228,8 @@ function createApp(world: World, options: ServerOptions): FastifyInstance {
       answerProblem(new Problem(400, error.message), request, reply)
     },
   })
+  limitPipelining(app.server)
+  return app
 }
 
 const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
@@ -237,11 +242,14 @@ function allowedOrigins(origins: readonly string[]): string | string[] | false {
 }
 
 /** How sessions of inboxes are opened, and those counted who open none. */
-function inboxDoor(db: Db, world: World) {
+function inboxDoor(db: Db, world: World, { inboxSessionDays, inboxOrigins }: ServerOptions) {
   const findEnvironment = createEnvironmentLookups(db)
   const { count: countForged } = createFailedAttempts(world.now)
   const countUnsigned = createUnsignedLimit(world)
-  return { inboxTokens: createInboxTokens(db, world, findEnvironment), findEnvironment, countForged, countUnsigned }
+  const lifeDays = inboxSessionDays ?? settings.inboxSessionDays.defaultValue
+  const inboxTokens = createInboxTokens(db, world, { findEnvironment, lifeDays })
+  const openTo = openToPages(inboxOrigins ?? settings.inboxOrigins.defaultValue)
+  return { inboxTokens, findEnvironment, countForged, countUnsigned, openTo }
 }
 
 function readerLimitOf(world: World, { rateLimits, inboxRatePerSecond }: ServerOptions): ReaderLimit {

@@ -1,6 +1,7 @@
 // The inboxes that are followed on this node: whom a hint concerns, when to look, who has to go.
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import { gathering } from '../domain/gathering.ts'
 import { grouped } from '../domain/grouped.ts'
 import { Problem } from '../domain/problem.ts'
 import { changeInboxes } from '../record/change-inboxes.ts'
@@ -92,6 +93,11 @@ class InboxHub implements Hub {
   readonly #monotonicMs: () => number
   readonly #inboxes = new Map<string, Inbox>()
   readonly #dirty = new Set<Inbox>()
+  /**
+   * By environment. Pages that come back together, as after a restart of a proxy, are looked up together: one by one they
+   * would keep those who are here waiting for a connection to the database.
+   */
+  readonly #numbers = new Map<string, (id: string) => Promise<InboxNumber | undefined>>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #size = 0
   #working: Promise<void> | undefined
@@ -140,10 +146,21 @@ class InboxHub implements Hub {
 
   /** Sessions that were opened before there were streams have no number yet. */
   async #numberOf(environment: Environment, id: string): Promise<InboxNumber | undefined> {
-    const [known] = await findInboxNumbers(this.#db, environment, [id])
+    const known = await this.#findNumber(environment, id)
     if (known !== undefined) return known
     await this.#db.transaction((tx) => openInbox(tx, environment, id))
-    return (await findInboxNumbers(this.#db, environment, [id]))[0]
+    return this.#findNumber(environment, id)
+  }
+
+  #findNumber(environment: Environment, id: string): Promise<InboxNumber | undefined> {
+    const find =
+      this.#numbers.get(environment.id) ??
+      gathering(async (ids) => {
+        const found = await findInboxNumbers(this.#db, environment, ids)
+        return new Map(found.map((one) => [one.subscriberId, one]))
+      }, inboxesPerLookMax)
+    this.#numbers.set(environment.id, find)
+    return find(id)
   }
 
   add(follower: Follower): void {

@@ -8,7 +8,7 @@ import type { InboxNumber } from '../store/messages/inbox-changes.ts'
 import { findInboxNumbers } from '../store/messages/inbox-changes.ts'
 import type { OpenCounts } from '../store/messages/open-counts.ts'
 import { countOpen } from '../store/messages/open-counts.ts'
-import { findOrigins } from '../store/messages/origins.ts'
+import { findReaderOrigins } from '../store/messages/origins.ts'
 import { findSubscribersById } from '../store/people/subscribers.ts'
 import type { Follower } from './follower.ts'
 import { endingOf } from './follower.ts'
@@ -123,7 +123,7 @@ async function shownWith(
   if (rows.length === 0) return () => undefined
   const ids = [...new Set(rows.map((row) => row.subscriber_id))]
   const [origins, subscribers] = await Promise.all([
-    findOrigins(db, environment, rows),
+    findReaderOrigins(db, environment, rows),
     findSubscribersById(db, environment, ids),
   ])
   const byId = new Map(subscribers.map((subscriber) => [subscriber.id, subscriber]))

@@ -90,22 +90,26 @@ class Connection {
     const session = token === undefined ? 'Unauthorized' : await this.#open(token)
     if (typeof session === 'string') throw new Problem(401, session)
     const identity = identityOf(session)
-    const after = pid?.startsWith(identity) === true ? offset : undefined
+    const after = pid?.startsWith(identity) === true ? (offset ?? numberIn(pid.slice(identity.length))) : undefined
     const joined = await this.#hub.enter(session, after)
     if (this.#isClosed) return
     clearTimeout(this.#patience)
     const isSame = joined.isResumed && pid !== undefined
-    const ids = { sid: newId(), pid: isSame ? pid : `${identity}${newId()}` }
+    const ids = { sid: newId(), pid: isSame ? pid : `${identity}${joined.number}.${newId()}` }
     this.#line.send(`${packet.connect}${this.#namespace}${JSON.stringify(ids)}`)
-    this.#follower = this.#followerOf(session, joined, after)
+    // One without an offset has not been sent the counts yet.
+    this.#follower = { ...this.#followerOf(session, joined, after), isFresh: !joined.isResumed || offset === undefined }
     this.#hub.add(this.#follower)
   }
 
-  #followerOf(session: OpenedSession, { isResumed, number }: Joined, after: number | undefined): Follower {
+  #followerOf(
+    session: OpenedSession,
+    { isResumed, number }: Joined,
+    after: number | undefined,
+  ): Omit<Follower, 'isFresh'> {
     return {
       ...session,
       place: { number: isResumed && after !== undefined ? after : number, messageId: lastId },
-      isFresh: !isResumed,
       deliver: (news) => this.#line.sendAll(news.flatMap((one) => framesOf(this.#namespace, one))),
       end: (why) => this.#end(why),
     }
@@ -162,6 +166,12 @@ const framesOf = (namespace: string, news: News): string[] =>
   news
     .socketEvents()
     .map(({ name, json }) => `${packet.event}${namespace}[${JSON.stringify(name)},${json},"${news.offset}"]`)
+
+/** Where the stream began: a client that was cut off before its first event names no offset. */
+function numberIn(rest: string): number | undefined {
+  const [, digits] = /^(\d{1,15})\./.exec(rest) ?? []
+  return digits === undefined ? undefined : Number(digits)
+}
 
 const newId = (): string => randomBytes(15).toString('base64url')
 

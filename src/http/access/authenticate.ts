@@ -6,6 +6,7 @@ import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Principal } from '../../domain/environment.ts'
 import { hashOfApiKey } from '../../domain/operate/api-key.ts'
 import { Problem } from '../../domain/problem.ts'
+import { isWithin } from '../../domain/time/is-within.ts'
 import type { KnownPrincipal } from '../../store/operate/api-keys.ts'
 import type { World } from '../../world/world.ts'
 import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
@@ -38,7 +39,7 @@ interface Found {
 }
 
 interface Trusted {
-  readonly until: number
+  readonly at: number
   readonly found: Promise<Found | undefined>
 }
 
@@ -49,7 +50,7 @@ export type Authenticate = (authorization: string | undefined, address: string) 
 
 export function createAuthenticate(db: Sql, world: World): Authenticate {
   const trusted = new BoundedMap<string, Trusted>(cachedKeysMax)
-  const unknownUntil = new BoundedMap<string, number>(unknownKeysMax)
+  const unknownAt = new BoundedMap<string, number>(unknownKeysMax)
   const find = createKeyLookups(db)
   const failed = createFailedAttempts(world.now)
   const uses = createKeyUses(db, world)
@@ -64,15 +65,15 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     const name = hash.toString('base64')
     const now = world.now().getTime()
     const known = trusted.get(name)
-    if (known !== undefined && known.until > now) return known.found
-    if ((unknownUntil.get(name) ?? 0) > now) return unknownKeyFound
+    if (known !== undefined && isWithin(known.at, now, trustedForMs)) return known.found
+    if (isWithin(unknownAt.get(name), now, unknownForMs)) return unknownKeyFound
     const found = findReady(hash)
-    trusted.set(name, { until: now + trustedForMs, found })
+    trusted.set(name, { at: now, found })
     found.then(
       (known) => {
         if (known !== undefined) return
         trusted.delete(name)
-        unknownUntil.set(name, world.now().getTime() + unknownForMs)
+        unknownAt.set(name, world.now().getTime())
       },
       // A failed lookup is not cached: the next request tries again.
       () => trusted.delete(name),

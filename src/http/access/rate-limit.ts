@@ -2,6 +2,7 @@
 // database; this node draws slices of them.
 
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import { Problem } from '../../domain/problem.ts'
 import { bucketOfKey, drawTokens } from '../../store/operate/rate-limits.ts'
@@ -17,6 +18,9 @@ const burstFactor = 1.1
 const sliceShare = 0.05
 /** A slice drawn longer ago is forgotten: the bucket is full again by now, and idle nodes would add their slices to it. */
 const sliceKeptMs = 60_000
+/** Buckets that this node holds slices of, and costs that it knows to be refused; what is forgotten is asked of the database again. */
+const slicesMax = 10_000
+const refusedCostsMax = 100
 
 /** What this node holds of one bucket. */
 interface Slice {
@@ -58,7 +62,7 @@ interface Limit {
 }
 
 function createBuckets(db: Sql, world: World) {
-  const slices = new Map<string, Slice>()
+  const slices = new BoundedMap<string, Slice>(slicesMax)
 
   return async (
     environment: Environment,
@@ -73,7 +77,10 @@ function createBuckets(db: Sql, world: World) {
     const name = `${environment.id}/${category}`
     const slice: Slice = slices.get(name) ?? newSlice(burst)
     slices.set(name, slice)
-    if (world.now().getTime() - slice.drawnAtMs > sliceKeptMs) slice.tokens = 0
+    const sinceDrawnMs = world.now().getTime() - slice.drawnAtMs
+    if (sinceDrawnMs > sliceKeptMs) slice.tokens = 0
+    // The clock was set back: by it, callers would be refused until it is again as late as it was.
+    if (sinceDrawnMs < 0) slice.emptyUntil.clear()
 
     const draw = async (): Promise<void> => {
       // The tokens of the node count: an expensive request must not be refused tokens that are available in parts.
@@ -117,5 +124,5 @@ function createBuckets(db: Sql, world: World) {
 }
 
 function newSlice(burst: number): Slice {
-  return { tokens: 0, left: burst, drawnAtMs: 0, emptyUntil: new Map(), drawing: undefined }
+  return { tokens: 0, left: burst, drawnAtMs: 0, emptyUntil: new BoundedMap(refusedCostsMax), drawing: undefined }
 }

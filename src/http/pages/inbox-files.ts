@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../domain/problem.ts'
-import { anyOrigin } from '../install-inbox-routes.ts'
+import { anyOrigin } from '../access/inbox-origins.ts'
 
 const compress = promisify(gzip)
 

@@ -11,7 +11,6 @@ import { servePartySocket } from '../../realtime/party-socket.ts'
 import { serveSocketIo } from '../../realtime/socket-io.ts'
 import type { World } from '../../world/world.ts'
 import { belowBase } from '../base-path.ts'
-import { anyOrigin } from '../install-inbox-routes.ts'
 import { createCrowd } from './crowd.ts'
 import type { SocketService } from './install-inbox-stream.ts'
 import { numberIn } from './install-inbox-stream.ts'
@@ -44,7 +43,7 @@ export function installInboxSockets(app: FastifyInstance, world: World, service:
     }
     void upgrades.take(request, socket, head)
   })
-  app.get(partyPath, { config: { cors: anyOrigin } }, async () => {
+  app.get(partyPath, { config: { cors: service.openTo.cors } }, async () => {
     throw new Problem(426, 'Expected a WebSocket', { headers: { upgrade: 'websocket' } })
   })
   app.addHook('preClose', async () => upgrades.stop())
@@ -77,6 +76,7 @@ class Upgrades {
       const { pathname, searchParams } = new URL(url, 'http://localhost')
       const path = pathname.replace(/\/+$/, '')
       if (this.#isStopped) throw busy()
+      if (!this.#service.openTo.mayOpen(request.headers.origin)) throw new Problem(403, 'Origin not allowed')
       if (path === socketIoPath) await this.#socketIo(request, socket, head, searchParams)
       else if (path === partyPath) await this.#party(request, socket, head, searchParams)
       else throw new Problem(404, `Cannot ${request.method} ${pathname}`)
@@ -159,6 +159,7 @@ const busy = (): Problem => new Problem(503, 'Too many connections', { headers: 
 const reasons: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
+  403: 'Forbidden',
   404: 'Not Found',
   429: 'Too Many Requests',
   503: 'Service Unavailable',

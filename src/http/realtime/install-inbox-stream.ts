@@ -5,8 +5,8 @@ import { Problem } from '../../domain/problem.ts'
 import type { InboxTokens, OpenedToken } from '../../manage/messages/inbox-tokens.ts'
 import { streamEvents } from '../../realtime/event-stream.ts'
 import type { Hub } from '../../realtime/hub.ts'
+import type { OpenTo } from '../access/inbox-origins.ts'
 import type { ReaderLimit } from '../access/reader-limit.ts'
-import { anyOrigin } from '../install-inbox-routes.ts'
 import type { Documented } from '../route.ts'
 
 export interface StreamService {
@@ -15,6 +15,7 @@ export interface StreamService {
   countForged(address: string): void
   readonly hub: Hub
   readonly limitReader: ReaderLimit
+  readonly openTo: OpenTo
 }
 
 export interface SocketService extends StreamService {
@@ -57,13 +58,13 @@ const streamHeaders = {
 }
 
 export function installInboxStream(app: FastifyInstance, service: StreamService): void {
-  const { hub, limitReader } = service
+  const { hub, limitReader, openTo } = service
   app.route({
     method: 'GET',
     // A HEAD would follow the inbox and never be answered.
     exposeHeadRoute: false,
     url: inboxStreamRoute.path,
-    config: { cors: anyOrigin },
+    config: { cors: openTo.cors },
     handler: async (request, reply) => {
       const session = await sessionOf(service, tokenIn(request), request.ip)
       const { environment, id } = session.reader

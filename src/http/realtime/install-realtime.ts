@@ -9,6 +9,7 @@ import { createHub } from '../../realtime/hub.ts'
 import type { Presence } from '../../realtime/presence.ts'
 import { createPresence } from '../../realtime/presence.ts'
 import type { World } from '../../world/world.ts'
+import type { OpenTo } from '../access/inbox-origins.ts'
 import type { ReaderLimit } from '../access/reader-limit.ts'
 import { installInboxSockets } from './install-inbox-sockets.ts'
 import { installInboxStream } from './install-inbox-stream.ts'
@@ -27,12 +28,13 @@ export interface RealtimeService extends RealtimeSources {
   readonly inboxTokens: InboxTokens
   countForged(address: string): void
   readonly limitReader: ReaderLimit
+  readonly openTo: OpenTo
   readonly trustsProxies: boolean
   readonly basePath: string
 }
 
 export function installRealtime(app: FastifyInstance, service: RealtimeService): void {
-  const { db, world, inboxTokens, countForged, limitReader, trustsProxies, basePath } = service
+  const { db, world, inboxTokens, countForged, limitReader, openTo, trustsProxies, basePath } = service
   const hints = service.hints ?? createInboxHints(db, world.newId(world.now()))
   let hearing: Hearing | undefined
   const presence = service.presence ?? createPresence(db, world, world.newId(world.now()))
@@ -43,8 +45,9 @@ export function installRealtime(app: FastifyInstance, service: RealtimeService):
       hearing = service.hear?.(() => hub.sweep())
     },
   })
-  installInboxStream(app, { inboxTokens, countForged, limitReader, hub })
-  installInboxSockets(app, world, { inboxTokens, countForged, limitReader, hub, trustsProxies, basePath })
+  const door = { inboxTokens, countForged, limitReader, openTo, hub }
+  installInboxStream(app, door)
+  installInboxSockets(app, world, { ...door, trustsProxies, basePath })
   // Streams never end by themselves: the stop would wait for them.
   app.addHook('preClose', async () => {
     await hub.stop()

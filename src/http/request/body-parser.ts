@@ -112,11 +112,11 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
     throw error instanceof SyntaxError ? notJson() : error
   })
   if (typeof body !== 'object' || body === null) return body
+  largeBodies.add(body)
   if (rules.judgesText === undefined) {
     if (scan.isSuspicious) await refuseUnfit(body, turn)
     return body
   }
-  largeBodies.add(body)
   if (!scan.isSuspicious && scan.depth <= jsonDepthMax) {
     plainBodies.set(body, rules.judgesText === 'events' ? scan.elementBytes : bytes.length)
   }
@@ -157,7 +157,7 @@ function valuesMaxOf(judgesText: JudgedAs | undefined): number {
   return judgesText === 'events' ? bodyValuesMax : eventValuesMax
 }
 
-/** Bodies that were parsed in turns, and have to be checked in turns. */
+/** Bodies that were parsed in turns, and have to be checked and hashed in turns. */
 const largeBodies = new WeakSet<object>()
 
 export function isLargeBody(body: unknown): boolean {

@@ -1,7 +1,7 @@
 // Bodies in pieces: put together as they were sent, in no more memory than their bytes, and not for ever.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BodyPieces } from './body-pieces.ts'
+import { BodyPieces, piecesUnpaidMax } from './body-pieces.ts'
 
 const arrived = (sizes: readonly number[]) => {
   const pieces = new BodyPieces()
@@ -40,4 +40,21 @@ test('words sent one by one are accepted, and so are many pieces of some size; e
   assert.equal(arrived(alike(50_000, 1)).pieces.areTooMany, false)
   assert.equal(arrived(alike(200_000, 64)).pieces.areTooMany, false)
   assert.equal(arrived(alike(52_000, 1)).pieces.areTooMany, true)
+})
+
+test('single bytes are paid for by what they cost, and pieces of a usual size by their bytes alone', () => {
+  assert.equal(arrived(alike(10_000, 1)).pieces.chargedBytes, 10_000 * 65)
+  assert.equal(arrived(alike(700, 1_448)).pieces.chargedBytes, 700 * 1_448)
+  assert.equal(arrived([70_000]).pieces.chargedBytes, 70_000)
+})
+
+test('where no one pays, fewer are free', () => {
+  const pieces = new BodyPieces(piecesUnpaidMax)
+  const add = (count: number): void => {
+    for (let at = 0; at < count; at += 1) pieces.add(Buffer.from('x'))
+  }
+  add(piecesUnpaidMax)
+  assert.equal(pieces.areTooMany, false)
+  add(200)
+  assert.equal(pieces.areTooMany, true)
 })

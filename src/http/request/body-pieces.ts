@@ -4,16 +4,26 @@
 const smallPieceBytes = 4 * 1024
 const blockBytes = 64 * 1024
 /** Some writers send every word of a body by itself; for this many words no one has to wait. */
-const piecesFree = 50_000
-/** Beyond them. Each piece costs some microseconds, however little it holds. */
+export const piecesFree = 50_000
+/** Where no one pays for them. */
+export const piecesUnpaidMax = 5_000
+/** Beyond them. Each piece costs some microseconds, however little it holds: as much as so many bytes of a large one. */
 const bytesPerPieceMin = 64
+/** Smaller ones are paid for like so many bytes more. What a network cuts a body into is larger. */
+const tinyPieceBytes = 256
 
 export class BodyPieces {
+  readonly #free: number
   readonly #whole: Buffer[] = []
   #block: Buffer | undefined
   #used = 0
   #count = 0
+  #tiny = 0
   #bytes = 0
+
+  constructor(free = piecesFree) {
+    this.#free = free
+  }
 
   get bytes(): number {
     return this.#bytes
@@ -21,11 +31,17 @@ export class BodyPieces {
 
   /** More of them than their bytes are worth. */
   get areTooMany(): boolean {
-    return this.#count > piecesFree + this.#bytes / bytesPerPieceMin
+    return this.#count > this.#free + this.#bytes / bytesPerPieceMin
+  }
+
+  /** What to pay for: a body of single bytes costs as much of the processor as one of many times its size. */
+  get chargedBytes(): number {
+    return this.#bytes + this.#tiny * bytesPerPieceMin
   }
 
   add(piece: Buffer): void {
     this.#count += 1
+    if (piece.length < tinyPieceBytes) this.#tiny += 1
     this.#bytes += piece.length
     // The only one of nearly every body: not copied.
     if (piece.length >= smallPieceBytes || this.#count === 1) {

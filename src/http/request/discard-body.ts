@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { announcedBytes } from './read-body.ts'
 
 /**
  * Beyond what was already read. More than the largest body of any route: a client that is over by mistake gets its
@@ -10,7 +11,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
  */
 const discardBytesMax = 32 * 1024 * 1024
 /** Each costs some microseconds, however little it holds. */
-const discardPiecesMax = 10_000
+const discardPiecesMax = 2_000
 /** A caller who sends slowly is answered nevertheless, and cut off. */
 const discardMsMax = 5_000
 /** So is one who announced a body and sends none of it. */
@@ -20,12 +21,14 @@ const silenceMsMax = 1_000
 const lingerMs = 2_000
 
 /**
- * Only if the connection is closed with the response, as after 413. Otherwise Node reads the rest after the response.
+ * Only if the connection is closed with the response, as after 413. Otherwise Node reads the rest after the response: all
+ * of it, in however many pieces. So after a body that does not say how long it is the connection is closed as well.
  */
 export function installDiscard(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     // Undefined where there is no connection.
     const isRead = request.raw.complete !== false
+    if (!isRead && announcedBytes(request) === undefined) reply.header('connection', 'close')
     if (isRead || !closes(reply)) done(null, payload)
     else
       discardBody(request.raw).then(() => {

@@ -7,7 +7,7 @@ const valueCost = 8
 /** What goes deeper is not written at once: so no value is counted by more of those around it than this. */
 const heightMax = 6
 
-/** Of what JSON.parse returned: nothing else is understood. */
+/** Of what JSON.parse returned, and of objects like it with members that are undefined: nothing else is understood. */
 export function* jsonPieces(value: unknown): Generator<string> {
   const writer = new PieceWriter(value)
   while (!writer.isDone()) yield writer.piece()
@@ -55,7 +55,8 @@ class PieceWriter {
     else if (Array.isArray(value)) this.#begin('[', { at: 0, elements: value })
     else {
       const members = value as Readonly<Record<string, unknown>>
-      this.#begin('{', { at: 0, members, names: Object.keys(members) })
+      const names = Object.keys(members).filter((name) => members[name] !== undefined)
+      this.#begin('{', { at: 0, members, names })
     }
   }
 
@@ -121,6 +122,9 @@ class PieceWriter {
     this.#put(isName ? name : members[name])
   }
 }
+
+/** Whether it is worth being written in pieces. */
+export const isLong = (value: unknown, cost: number): boolean => costOf(value, cost, Number.POSITIVE_INFINITY) > cost
 
 /** Counted until it is over `enough`, and no deeper than `height`: what is deeper is more than enough. */
 function costOf(value: unknown, enough: number, height: number): number {

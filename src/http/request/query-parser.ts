@@ -2,8 +2,8 @@
 import { parse } from 'node:querystring'
 import { badRequest } from '../../domain/problem.ts'
 
-/** Far more parameters than any call has; what follows is ignored. */
-const parametersMax = 200
+/** More than any call has: a filter of notifications has up to 200 tags. What follows is ignored. */
+const parametersMax = 300
 
 /** `tags[0][]`: a member of the first group. */
 const groupName = /^([^[\]]+)\[(\d{1,3})\]\[\]$/

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../domain/problem.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { mediumBodyBytes, smallBodyBytes, tokensOfBytes } from './body-budget.ts'
-import { BodyPieces } from './body-pieces.ts'
+import { BodyPieces, piecesFree, piecesUnpaidMax } from './body-pieces.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -113,11 +113,13 @@ export function readBody(
 }
 
 /**
- * Called when more bytes have arrived than the gate allows; returns the next gate. The stream pauses in the meantime.
+ * Called when more has arrived than the gate allows; returns the next gate. The stream pauses in the meantime. What
+ * arrives in many small pieces is `charged` as more bytes than were `received`.
  */
 interface Gate {
   readonly firstBytes: number
-  pass(received: number): Promise<number>
+  readonly piecesMax: number
+  pass(received: number, charged: number): Promise<number>
 }
 
 /** Paid for at once: often enough that who cannot pay is refused soon. */
@@ -134,9 +136,9 @@ function receiveUnannounced(
 ): void {
   let granted = smallBodyBytes
   let giveBack: (() => void) | undefined
-  const pass = async (received: number): Promise<number> => {
-    if (share === undefined) return limitBytes
-    await share.chargeFor(received)
+  const pass = async (received: number, charged: number): Promise<number> => {
+    if (share === undefined) return Number.POSITIVE_INFINITY
+    await share.chargeFor(charged)
     if (received > granted) {
       const before = giveBack
       // Only two steps: a request that waits for the second holds little in the meantime.
@@ -144,9 +146,10 @@ function receiveUnannounced(
       giveBack = await share.takeBytes(granted)
       before?.()
     }
-    return Math.min(granted, received + chargedBytes)
+    return charged + Math.min(granted - received, chargedBytes)
   }
-  receive(raw, limitBytes, undefined, done, { firstBytes: smallBodyBytes, pass })
+  const piecesMax = share === undefined ? piecesUnpaidMax : piecesFree
+  receive(raw, limitBytes, undefined, done, { firstBytes: smallBodyBytes, pass, piecesMax })
 }
 
 function receive(
@@ -156,7 +159,7 @@ function receive(
   done: (error: Error | undefined, bytes?: Buffer) => void,
   gate?: Gate,
 ): void {
-  const pieces = new BodyPieces()
+  const pieces = new BodyPieces(gate?.piecesMax)
   let gateBytes = gate?.firstBytes ?? limitBytes
   const end = (error: Error | undefined, bytes?: Buffer): void => {
     payload.off('data', onData).off('end', onEnd).off('error', onError)
@@ -173,9 +176,9 @@ function receive(
       end(tooManyPieces())
       return
     }
-    if (pieces.bytes <= gateBytes) return
+    if (gate === undefined || pieces.chargedBytes <= gateBytes) return
     payload.pause()
-    gate?.pass(pieces.bytes).then((next) => {
+    gate.pass(pieces.bytes, pieces.chargedBytes).then((next) => {
       gateBytes = next
       payload.resume()
     }, end)
@@ -184,8 +187,8 @@ function receive(
     const { bytes } = pieces
     if (announced !== undefined && announced !== bytes) {
       end(new Problem(400, 'The body does not have the length that its Content-Length header states'))
-    } else if (gate === undefined || bytes <= gate.firstBytes) end(undefined, pieces.joined())
-    else gate.pass(bytes).then(() => end(undefined, pieces.joined()), end)
+    } else if (gate === undefined || pieces.chargedBytes <= gate.firstBytes) end(undefined, pieces.joined())
+    else gate.pass(bytes, pieces.chargedBytes).then(() => end(undefined, pieces.joined()), end)
   }
   const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }))
   payload.on('data', onData).on('end', onEnd).on('error', onError)

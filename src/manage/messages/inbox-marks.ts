@@ -22,7 +22,7 @@ import { endSnoozeEarly, inContexts, lockInbox, matchesFilter } from '../../stor
 import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
 import { lockMessage } from '../../store/messages/lock.ts'
 import { markMessages, setCta } from '../../store/messages/marks.ts'
-import { findOrigins } from '../../store/messages/origins.ts'
+import { findReaderOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { snoozeMessage } from '../../store/messages/snooze.ts'
 import { inboxNotificationOf } from '../../store/messages/views.ts'
@@ -263,7 +263,7 @@ async function shown(
 ): Promise<InboxNotification> {
   const [subscriber] = await findSubscribersById(tx, environment, [id])
   if (subscriber === undefined || row === undefined) throw unknown(asked)
-  return inboxNotificationOf(subscriber, row, await findOrigins(tx, environment, [row]))
+  return inboxNotificationOf(subscriber, row, await findReaderOrigins(tx, environment, [row]))
 }
 
 const unknown = (id: string): Problem => notFound(`Notification with id: ${id} is not found.`)

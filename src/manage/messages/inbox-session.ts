@@ -15,7 +15,7 @@ import { badRequest, notFound, Problem } from '../../domain/problem.ts'
 import { listIntegrations } from '../../store/integrations/integrations.ts'
 import { openInbox } from '../../store/messages/inbox-changes.ts'
 import { revokeSessions } from '../../store/messages/inbox-sessions.ts'
-import { findSigningKeys } from '../../store/operate/api-keys.ts'
+import { findSigningKeys, hasKeysWithoutCopy } from '../../store/operate/api-keys.ts'
 import { listEnvironments } from '../../store/operate/installation.ts'
 import { insertContexts } from '../../store/people/contexts.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
@@ -42,6 +42,8 @@ export interface SessionRequest {
 export interface SessionDoor {
   readonly findEnvironment: FindEnvironment
   countUnsigned(): void
+  /** Counts a session of a reader; throws the 429 where there are too many. */
+  countReader(reader: string): void
 }
 
 export interface OpenedSession {
@@ -59,7 +61,7 @@ export async function openSession(
   db: Db,
   world: World,
   request: SessionRequest,
-  { findEnvironment, countUnsigned }: SessionDoor,
+  { findEnvironment, countUnsigned, countReader }: SessionDoor,
 ): Promise<OpenedSession> {
   const environment = await environmentOf(db, findEnvironment, request)
   if (environment === undefined) countUnsigned()
@@ -73,7 +75,10 @@ export async function openSession(
   const keys = asksForKeys ? await findSigningKeys(db, world.sealer, environment, world.now()) : []
   const isSigned = isSignedByOne(keys, request.subscriberId, request.subscriberHash)
   if (isNeeded && !isSigned) countUnsigned()
-  if (isNeeded) demandHashes(request, keys, isSigned)
+  if (isNeeded && !isSigned) throw badRequest(await whyUnsigned(db, environment, request, keys, world.now()))
+  if (isNeeded) demandContextHash(request, keys)
+  // After the hash, so that no one else uses up what a reader may open. Apart from their calls: a page that is open goes on.
+  countReader(`${environment.id}/session/${request.subscriberId}`)
   const session = await db.transaction((tx) =>
     opened(tx, world, environment, request, isSigned ? undefined : countUnsigned),
   )
@@ -94,14 +99,25 @@ async function environmentOf(
   return findEnvironment(applicationIdentifier)
 }
 
-function demandHashes(request: SessionRequest, keys: readonly string[], isSigned: boolean): void {
-  if (keys.length === 0) {
-    throw badRequest(
-      'Please provide a valid HMAC hash: no API key of this environment can sign. Keys created without `--signing` have ' +
-        'no copy to check a hash with; create one with `posthorn keys create --signing`, or set it by POSTHORN_API_KEY',
-    )
-  }
-  if (!isSigned) throw badRequest('Please provide a valid HMAC hash')
+const unsigned = 'Please provide a valid HMAC hash'
+const withoutCopy =
+  'Keys created without `--signing` have no copy to check a hash with; create one with `posthorn keys create --signing`, ' +
+  'or set it by POSTHORN_API_KEY'
+
+/** A hash that was made with a key from before there were copies looks as any wrong one does: the error names that cause. */
+async function whyUnsigned(
+  db: Db,
+  environment: Environment,
+  { subscriberHash }: SessionRequest,
+  keys: readonly string[],
+  now: Date,
+): Promise<string> {
+  if (keys.length === 0) return `${unsigned}: no API key of this environment can sign. ${withoutCopy}`
+  const mayLackCopy = subscriberHash !== '' && (await hasKeysWithoutCopy(db, environment, now))
+  return mayLackCopy ? `${unsigned}: it is of none of the API keys that can sign. ${withoutCopy}` : unsigned
+}
+
+function demandContextHash(request: SessionRequest, keys: readonly string[]): void {
   if (request.contexts.length === 0) return
   const text = signedText(request.context)
   if (text === undefined || !isSignedByOne(keys, text, request.contextHash)) {

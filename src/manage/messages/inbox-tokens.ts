@@ -4,10 +4,12 @@ import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
 import type { Db } from '../../db/sql.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { gathering } from '../../domain/gathering.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
+import { isWithin } from '../../domain/time/is-within.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { SessionSubscriber } from '../../store/messages/inbox-sessions.ts'
-import { findSessionSubscriber } from '../../store/messages/inbox-sessions.ts'
+import { findSessionSubscriber, findSessionSubscribers } from '../../store/messages/inbox-sessions.ts'
 import { ensureLateKey, findLateKey } from '../../store/operate/installation.ts'
 import type { World } from '../../world/world.ts'
 import type { FindEnvironment } from './environment-lookups.ts'
@@ -16,8 +18,6 @@ const algorithm = 'HS256'
 const issuer = 'posthorn'
 /** What public clients check, if they do. */
 const audience = 'widget_user'
-/** Pages never renew a token: one that ends while they are open leaves them without news. */
-const lifeDays = 15
 /** Longer than any of ours, with the longest subscriberId and contexts. */
 const tokenLengthMax = 8_192
 /** As for API keys: a lookup is cached for less than a second, so that a revocation takes effect everywhere at once. */
@@ -25,6 +25,7 @@ const trustedForMs = 900
 /** An environment's key never changes; this only bounds what is cached for unknown ids. */
 const environmentKeptMs = 60_000
 const rememberedMax = 10_000
+const lookedUpAtOnceMax = 200
 
 export interface InboxTokens {
   sign(reader: Reader): Promise<string>
@@ -55,16 +56,26 @@ interface Claims {
 interface Opened {
   readonly environment: Environment
   readonly key: Buffer
+  /** Those of tokens that are shown together are looked up together. */
+  findSubscriber(id: string): Promise<SessionSubscriber | undefined>
 }
 
-export function createInboxTokens(db: Db, world: World, findEnvironment: FindEnvironment): InboxTokens {
+export interface TokenSources {
+  readonly findEnvironment: FindEnvironment
+  /** Pages never renew a token: one that ends while they are open leaves them without news. */
+  readonly lifeDays: number
+}
+
+export function createInboxTokens(db: Db, world: World, { findEnvironment, lifeDays }: TokenSources): InboxTokens {
   const subscribers = remembering<SessionSubscriber>(world, trustedForMs)
   const environments = remembering<Opened>(world, environmentKeptMs)
 
   async function open(id: string): Promise<Opened | undefined> {
     const environment = await findEnvironment(id)
     const key = environment && (await findLateKey(db, world.sealer, environment, 'inbox-key'))
-    return key && { environment, key }
+    if (environment === undefined || key === undefined) return undefined
+    const findSubscriber = gathering((ids) => findSessionSubscribers(db, environment, ids), lookedUpAtOnceMax)
+    return { environment, key, findSubscriber }
   }
 
   async function openToken(token: string): Promise<OpenedToken | EndedToken | undefined> {
@@ -74,8 +85,8 @@ export function createInboxTokens(db: Db, world: World, findEnvironment: FindEnv
     const opened = await environments(environmentId, () => open(environmentId))
     const judged = opened && (await judgedBy(token, opened.key, world.now()))
     if (opened === undefined || judged !== 'genuine') return judged === 'expired' ? judged : undefined
-    const { environment } = opened
-    const look = () => findSessionSubscriber(db, environment, id)
+    const { environment, findSubscriber } = opened
+    const look = () => findSubscriber(id)
     const remembered = await subscribers(`${environmentId}/${id}`, look)
     // Made after a revocation that this node has not seen yet.
     const isNewer = remembered !== undefined && remembered.generation < generation
@@ -141,13 +152,13 @@ async function judgedBy(token: string, key: Buffer, now: Date): Promise<'genuine
 
 /** Looks things up, and caches results for a while; concurrent calls share one lookup. */
 function remembering<Value>(world: World, keptMs: number) {
-  const known = new BoundedMap<string, { until: number; value: Promise<Value | undefined> }>(rememberedMax)
+  const known = new BoundedMap<string, { at: number; value: Promise<Value | undefined> }>(rememberedMax)
   return (name: string, find: () => Promise<Value | undefined>): Promise<Value | undefined> => {
     const now = world.now().getTime()
     const before = known.get(name)
-    if (before !== undefined && before.until > now) return before.value
+    if (before !== undefined && isWithin(before.at, now, keptMs)) return before.value
     const value = find()
-    known.set(name, { until: now + keptMs, value })
+    known.set(name, { at: now, value })
     value.then(
       (found) => found ?? known.delete(name),
       () => known.delete(name),

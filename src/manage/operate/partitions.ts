@@ -1,4 +1,4 @@
-// Creates the partitions of the coming months, one table at a time, without blocking reads or writes.
+// Creates the partitions of this month and the next, one table at a time, without blocking reads or writes.
 import { codeOf } from '../../db/failure.ts'
 import type { Db } from '../../db/sql.ts'
 import { DatabaseUnavailable } from '../../db/sql.ts'
@@ -9,7 +9,7 @@ import type { World } from '../../world/world.ts'
 
 /**
  * How long each try waits for its locks. A statement that reads the default partition waits behind it as long, so it is
- * little; there is time, since partitions are made two months ahead.
+ * little; there is time, since partitions are made two weeks ahead.
  */
 const lockWaitMs = 100
 const triesMax = 5
@@ -42,7 +42,7 @@ export async function preparePartitions(
     world.log.warn({ error: (error as Error).message }, 'Could not create partitions; will retry later')
     return { made, busy: busy + 1 }
   }
-  if (made > 0) world.log.info({ made }, 'Created partitions for the coming months')
+  if (made > 0) world.log.info({ made }, 'Created partitions')
   if (busy > 0) world.log.info({ busy }, 'Could not attach partitions to tables in use; will retry later')
   return { made, busy }
 }

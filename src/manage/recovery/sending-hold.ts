@@ -33,8 +33,8 @@ export interface Released {
 const eventsPerPage = 1_000
 
 /** For a restore: until each of them is released, no node claims anything in it. Says how many there are. */
-export const holdSending = (db: Db, hold: SendingHold): Promise<number> =>
-  db.transaction((tx) => holdEverywhere(tx, hold))
+export const holdSending = (db: Db, times: { heldAt: Date; backupAt: Date }): Promise<number> =>
+  db.transaction((tx) => holdEverywhere(tx, times))
 
 /**
  * Cancels in pages while the hold is still there: if the process ends in between, nothing has been sent, and the call can be
@@ -63,12 +63,19 @@ export async function releaseSending(
       kind: 'environment',
       id,
       name,
-      before: recordOf({ held: true, heldAt: ended.heldAt.toISOString(), backupAt: ended.backupAt.toISOString() }),
+      before: recordOf(shownHold(ended)),
       after: recordOf({ held: false, canceledEvents: due.length }),
     })
     return ok({ environment: name, canceledEvents: due.length })
   })
 }
+
+const shownHold = ({ heldAt, backupAt, movedAt }: SendingHold) => ({
+  held: true,
+  heldAt: heldAt.toISOString(),
+  ...(backupAt === null ? {} : { backupAt: backupAt.toISOString() }),
+  ...(movedAt === null ? {} : { movedAt: movedAt.toISOString() }),
+})
 
 const recordOf = (sending: Readonly<Record<string, unknown>>) => ({ compared: { sending }, shown: { sending } })
 

@@ -54,14 +54,16 @@ interface ErrorTranslation {
 }
 const asTheyAre: ErrorTranslation = { translate: (mistake) => mistake, found: [] }
 
-/** `existing` are the steps it replaces: those that are named again keep their ids. */
+/** What it replaces: steps that are named again keep their ids, and a payload schema that stays is not checked again. */
+type Replaced = Pick<StoredDefinition, 'steps' | 'payloadSchema'>
+
 export function newDefinition(
   given: WorkflowChange & { name: string },
   newId: () => string,
-  existing: readonly NotificationStep[] = [],
+  replaced: Replaced = emptyDefinition,
   translation: ErrorTranslation = asTheyAre,
 ): StoredDefinition {
-  return completed({ ...emptyDefinition, name: given.name }, given, newId, existing, translation)
+  return completed({ ...emptyDefinition, name: given.name }, given, newId, replaced, translation)
 }
 
 /** What is absent stays, null clears; of the preference settings, each channel on its own. */
@@ -70,17 +72,17 @@ export function changedDefinition(
   given: WorkflowChange,
   newId: () => string,
 ): StoredDefinition {
-  return completed(stored, given, newId, stored.steps, asTheyAre)
+  return completed(stored, given, newId, stored, asTheyAre)
 }
 
 function completed(
   base: StoredDefinition,
   given: WorkflowChange,
   newId: () => string,
-  existing: readonly NotificationStep[],
+  replaced: Replaced,
   { translate, found }: ErrorTranslation,
 ): StoredDefinition {
-  const arranged = given.steps === undefined ? undefined : arrangeSteps(given.steps, existing, newId)
+  const arranged = given.steps === undefined ? undefined : arrangeSteps(given.steps, replaced.steps, newId)
   const mistakes =
     arranged === undefined
       ? []
@@ -93,7 +95,7 @@ function completed(
   const settled = withSettings(base, given)
   const definition: StoredDefinition =
     arranged === undefined ? settled : { ...settled, steps: arranged.steps.map(({ step }) => step) }
-  refuseMistakes([...found, ...mistakes.map(translate), ...settingsMistakes(given, definition, base)])
+  refuseMistakes([...found, ...mistakes.map(translate), ...settingsMistakes(given, definition, replaced)])
   return arranged === undefined ? definition : { ...definition, ...foundVariables(definition.steps) }
 }
 

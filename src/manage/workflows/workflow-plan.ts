@@ -1,5 +1,6 @@
 // Which workflows have to change for an environment to have those that are given.
 import { invalidField } from '../../domain/problem.ts'
+import { Turn } from '../../domain/turn.ts'
 import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { NotificationStep, Workflow } from '../../domain/workflows/workflow.ts'
 import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
@@ -36,7 +37,10 @@ export async function plannedWorkflows(
   const byIdentifier = new Map(stored.workflows.map((workflow) => [identifierOf(workflow), workflow]))
   const changes: PlannedChange[] = []
   const definitions = new Map<string, readonly NotificationStep[]>()
+  // Each takes milliseconds, and there may be a thousand.
+  const turn = new Turn()
   for (const workflow of (given.workflows ?? []).map(named)) {
+    if (turn.isOver()) await turn.next()
     const known = byIdentifier.get(workflow.workflowId)
     const found = await within(`workflows.${workflow.workflowId}`, async () => {
       const definition = await definitionOf(context, given, workflow, known)
@@ -47,7 +51,10 @@ export async function plannedWorkflows(
   }
   const kept = new Set(given.workflows?.map(({ workflowId }) => workflowId))
   const gone = given.deleteWorkflows === true ? stored.workflows.filter((one) => !kept.has(identifierOf(one))) : []
-  for (const workflow of gone) changes.push(...deletionOf(context, workflow, names))
+  for (const workflow of gone) {
+    if (turn.isOver()) await turn.next()
+    changes.push(...deletionOf(context, workflow, names))
+  }
   const statuses = definitions.size === 0 ? [] : await listIntegrationStatuses(db, principal.environment)
   const notes = [...definitions].flatMap(([identifier, steps]) => {
     const { channels } = integrationStatusOf(steps, statuses)
@@ -83,7 +90,7 @@ async function definitionOf(
 ): Promise<StoredDefinition> {
   await examineAhead(world.threads, workflow.steps)
   const now = world.now()
-  const definition = newDefinition(withKnownSteps(workflow, known), () => world.newId(now), known?.steps)
+  const definition = newDefinition(withKnownSteps(workflow, known), () => world.newId(now), known)
   // Whoever applies it: it was exported for someone who may not see the secret, and would replace the one that is there.
   if (known !== undefined && !known.steps.some(holdsStruckOut)) refuseStruckOut(definition.steps)
   const absent =

@@ -57,7 +57,7 @@ export function refuseMistakes(mistakes: readonly Mistake[]): void {
 export function settingsMistakes(
   given: { name?: string; payloadSchema?: JsonObject | null; data?: JsonObject | null },
   definition: StoredDefinition,
-  before: StoredDefinition,
+  before: Pick<StoredDefinition, 'payloadSchema'>,
 ): Mistake[] {
   const isKnown = isDeepStrictEqual(given.payloadSchema, before.payloadSchema)
   return [

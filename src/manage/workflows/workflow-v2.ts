@@ -147,5 +147,5 @@ function definitionOf(given: WholeWorkflowV2, newId: () => string, stored?: Stor
     // The first api's own.
     ...(stored?.data === undefined ? {} : { data: stored.data }),
   }
-  return newDefinition(change, newId, existing, { translate: asControlErrors(steps), found: mistakes })
+  return newDefinition(change, newId, stored, { translate: asControlErrors(steps), found: mistakes })
 }

@@ -142,7 +142,7 @@ export async function replaceWorkflow(
   call: Call & Known & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
   return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
-    newDefinition(call.workflow, newId, stored.definition.steps),
+    newDefinition(call.workflow, newId, stored.definition),
   )
 }
 

@@ -1,12 +1,12 @@
 // Finding notifications with a failed step: from the failed jobs, which have an index of their own.
 import type { Sql, Statement } from '../../db/sql.ts'
-import { allOf, json, sql } from '../../db/sql.ts'
+import { allOf, sql } from '../../db/sql.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import { findEventIds } from '../../store/events/events.ts'
 import type { ActivityFilter, FailureFilter } from './activity-filters.ts'
-import { anyOf, idMax, inTime, lookups } from './activity-filters.ts'
+import { idMax, inTime, lookups } from './activity-filters.ts'
 import type { ActivityRow, Slice } from './activity-rows.ts'
 import { completed, depthOf, notificationColumns } from './activity-rows.ts'
 import type { PinnedVersions } from './pinned-versions.ts'
@@ -19,7 +19,7 @@ interface FailedStep {
 
 interface FailedJob extends FailedStep {
   readonly id: string
-  /** It failed at one of the providers that were asked for. */
+  /** It failed at one of the providers, and for one of the reasons, that were asked for. */
   readonly fits: boolean
 }
 
@@ -81,7 +81,7 @@ async function newestFailed(
   { condition, before, limit, failures }: Round,
 ): Promise<FailedJob[]> {
   return db.rows<FailedJob>(sql`
-    select j.id, j.notification_id, j.version_id, j.step, ${allOf(providerCondition(failures))} as fits from ${ranges}
+    select j.id, j.notification_id, j.version_id, j.step, ${allOf(detailCondition(failures))} as fits from ${ranges}
     cross join lateral (
       select j.* from jobs j
       where j.environment_id = ${environment.id} and j.status = 'failed' and j.id between k.from_id and k.to_id
@@ -97,10 +97,15 @@ const rangesOf = (eventIds: readonly string[] | undefined): Statement => {
     ${ranges.map((range) => range.to)}::uuid[]) as k (id, from_id, to_id)`
 }
 
-const providerCondition = ({ providers }: FailureFilter) =>
-  providers === undefined
-    ? []
-    : [sql`(${anyOf(providers.map((providerId) => sql`j.details @> ${json([{ providerId }])}::jsonb`))})`]
+/** Where both are asked for, of one and the same report. One condition, however many of each are asked for. */
+function detailCondition({ providers, reasons }: FailureFilter): Statement[] {
+  if (providers === undefined && reasons === undefined) return []
+  const wanted = allOf([
+    ...(reasons === undefined ? [] : [sql`one->>'code' = any(${reasons}::text[])`]),
+    ...(providers === undefined ? [] : [sql`one->>'providerId' = any(${providers}::text[])`]),
+  ])
+  return [sql`exists (select 1 from jsonb_array_elements(j.details) as reported (one) where ${wanted})`]
+}
 
 async function ofTypes(
   db: Sql,
@@ -161,7 +166,7 @@ export async function withFailures(
     cross join lateral (
       select * from jobs j where j.environment_id = ${environment.id} and j.status = 'failed'
         and j.id between k.from_id and k.to_id and j.event_id = k.id) as j
-    where ${allOf([sql`j.notification_id = any(${rows.map((row) => row.id)}::uuid[])`, ...providerCondition(failures)])}`)
+    where ${allOf([sql`j.notification_id = any(${rows.map((row) => row.id)}::uuid[])`, ...detailCondition(failures)])}`)
   const failed = new Set((await ofTypes(db, environment, found, failures, versions)).map((one) => one.notification_id))
   return rows.filter((row) => failed.has(row.id))
 }

@@ -9,6 +9,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
+import { readCharactersMax } from '../page/page-weight.ts'
 import type { NotificationRow } from './activity-rows.ts'
 import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
@@ -100,6 +101,6 @@ async function findDigests(db: Sql, environment: Environment, windowIds: readonl
             where environment_id = ${environment.id} and window_id = asked.id order by seq limit ${digestEventsMax}) as d
       cross join lateral (select payload from events
         where environment_id = ${environment.id} and id = d.event_id limit 1) as e) as listed
-    where listed.characters <= ${digestCharactersMax}
+    where listed.characters <= ${Math.min(digestCharactersMax, Math.floor(readCharactersMax / windowIds.length))}
     group by asked.id`)
 }

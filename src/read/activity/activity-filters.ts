@@ -4,12 +4,11 @@ import { allOf, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
-import { badRequest } from '../../domain/problem.ts'
-import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Severity, StepType } from '../../domain/workflows/workflow.ts'
 import type { Contains } from '../page/contains.ts'
 import { contains } from '../page/contains.ts'
+import { timeRangeOf } from '../page/time-range.ts'
 
 /** The query of the list, as the interface has it. */
 export interface ActivityQuery {
@@ -27,6 +26,8 @@ export interface ActivityQuery {
   /** Types of steps, or `any`. */
   readonly failed?: readonly (StepType | 'any')[]
   readonly failedProviders?: readonly string[]
+  /** Codes of execution details. */
+  readonly failedReasons?: readonly string[]
   readonly after?: string
   readonly before?: string
   readonly page: number
@@ -54,6 +55,8 @@ export interface FailureFilter {
   readonly types: readonly StepType[] | undefined
   /** Those that were called for it. */
   readonly providers: readonly string[] | undefined
+  /** Codes of what was reported of it. */
+  readonly reasons: readonly string[] | undefined
 }
 
 /** Whoever fits one of them. */
@@ -89,9 +92,10 @@ export function filterOf(query: ActivityQuery): ActivityFilter {
 function failuresOf(query: ActivityQuery): FailureFilter | undefined {
   const failed = filled(query.failed)
   const providers = filled(query.failedProviders)
-  if (failed === undefined && providers === undefined) return undefined
+  const reasons = filled(query.failedReasons)
+  if (failed === undefined && providers === undefined && reasons === undefined) return undefined
   const types = failed?.flatMap((type) => (type === 'any' ? [] : [type]))
-  return { types: types?.length === failed?.length ? types : undefined, providers }
+  return { types: types?.length === failed?.length ? types : undefined, providers, reasons }
 }
 
 function filled<Value extends string>(values: readonly Value[] | undefined): Value[] | undefined {
@@ -108,26 +112,13 @@ function contextsOf(keys: readonly string[]): string[] | null {
 const timestampMax = 2 ** 48 - 1
 
 function timesOf(query: ActivityQuery): { from?: string; to?: string } {
-  const after = timestampOf('after', query.after)
-  const before = timestampOf('before', query.before)
-  if (after !== undefined && before !== undefined && after > before)
-    throw badRequest('Invalid date range: start date (after) must be earlier than end date (before)')
+  const { afterMs, beforeMs } = timeRangeOf(query)
   const idAt = (timestamp: number): string => firstIdAt(new Date(Math.min(Math.max(timestamp, 0), timestampMax)))
   return {
-    ...(after === undefined ? {} : { from: idAt(after) }),
+    ...(afterMs === undefined ? {} : { from: idAt(afterMs) }),
     // The whole of the last millisecond belongs to it.
-    ...(before === undefined ? {} : { to: idAt(before + 1) }),
+    ...(beforeMs === undefined ? {} : { to: idAt(beforeMs + 1) }),
   }
-}
-
-function timestampOf(parameter: string, text: string | undefined): number | undefined {
-  if (!text) return undefined
-  const timestamp = timestampOfText(text)
-  if (timestamp === undefined)
-    throw badRequest(
-      `Invalid date format for parameter '${parameter}': ${text} is not an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`,
-    )
-  return timestamp.at.getTime()
 }
 
 /** The range of time, on whichever id contains the timestamp. */

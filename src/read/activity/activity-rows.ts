@@ -3,6 +3,7 @@ import type { Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Severity, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
+import { readCharactersMax } from '../page/page-weight.ts'
 
 export interface NotificationRow {
   readonly id: string
@@ -25,6 +26,10 @@ export interface ActivityRow extends NotificationRow {
   readonly transaction_id: string | null
   readonly payload: Record<string, unknown>
   readonly overrides: Record<string, unknown>
+  /** Of the payload, the overrides and the recipient; null where there is no event. */
+  readonly characters: number | null
+  /** False where those before it have so many that the three are left out. */
+  readonly fits: boolean
   readonly context_keys: string[] | null
   readonly severity: Severity | null
   readonly event_topic_ids: string[] | null
@@ -45,21 +50,35 @@ export interface ActivityRow extends NotificationRow {
 
 /**
  * Completes notifications, each by its keys, in the trip that finds them. Deleted subscribers too: whom a notification was
- * for does not change.
+ * for does not change. Payloads are read until there are too many characters of them for one page.
  */
 export function completed(environment: Environment, notifications: Statement): Statement {
-  return sql`select ${notificationColumns}, e.transaction_id, e.payload, e.overrides, e.context_keys, e.severity,
+  const rows = counted(environment, notifications)
+  return sql`select c.id, c.event_id, c.subscriber_id, c.version_id, c.topic_ids, c.characters, c.fits,
+        case when c.fits then c.recipient end as recipient, case when c.fits then c.payload end as payload,
+        case when c.fits then c.overrides end as overrides, c.transaction_id, c.context_keys, c.severity,
+        c.event_topic_ids, c.event_topic_keys, c.is_test, c.warnings, c.origin, c.recipient_id, c.first_name,
+        c.last_name, c.email, c.phone, c.is_deleted
+      from (${rows}) as c order by c.id desc`
+}
+
+function counted(environment: Environment, notifications: Statement): Statement {
+  return sql`select ${notificationColumns}, e.payload, e.overrides, e.characters,
+        coalesce(sum(e.characters) over newest, 0) <= ${readCharactersMax} or row_number() over newest = 1 as fits,
+        e.transaction_id, e.context_keys, e.severity,
         e.topic_ids as event_topic_ids, e.topic_keys as event_topic_keys, e.test is not null as is_test, e.warnings,
         w.origin,
         s.subscriber_id as recipient_id, s.first_name, s.last_name, s.email, s.phone, s.deleted_at is not null as is_deleted
       from (${notifications}) as n
-      left join lateral (select * from events found
+      left join lateral (
+        select *, length(payload::text) + length(overrides::text) + coalesce(length(n.recipient::text), 0) as characters
+        from events found
         where found.environment_id = ${environment.id} and found.id = n.event_id limit 1) as e on true
       left join lateral (select * from workflows found
         where found.environment_id = ${environment.id} and found.id = e.workflow_id limit 1) as w on true
       left join lateral (select * from subscribers found
         where found.environment_id = ${environment.id} and found.id = n.subscriber_id limit 1) as s on true
-      order by n.id desc`
+      window newest as (order by n.id desc)`
 }
 
 export interface Slice {

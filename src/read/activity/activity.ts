@@ -1,6 +1,6 @@
 // The activity: what was triggered and what happened, for each subscriber.
 import type { Sql } from '../../db/sql.ts'
-import { prepared, shortRead, sql } from '../../db/sql.ts'
+import { prepared, shortRead, sql, unseen } from '../../db/sql.ts'
 import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -21,6 +21,7 @@ import type { MessageRow } from '../../store/messages/rows.ts'
 import { isListed, messageColumns } from '../../store/messages/rows.ts'
 import { messageOf } from '../../store/messages/views.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
+import { readCharactersMax, throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
 import type { ActivityFacts, JobRow } from './activity-facts.ts'
 import { findActivityFacts } from './activity-facts.ts'
 import type { ActivityQuery } from './activity-filters.ts'
@@ -59,9 +60,21 @@ export async function activityPage(
   const { page, limit } = query
   const slice = { offset: page * limit, limit: limit + 1 }
   const rows = await findNotifications(db, environment, filterOf(query), slice, versions)
-  const shown = rows.slice(0, limit)
+  const shown = await wholeRows(db, environment, rows.slice(0, limit))
   const data = shown.length === 0 ? [] : await activitiesOf(db, environment, shown, versions)
   return { data, hasMore: rows.length > limit, pageSize: limit, page }
+}
+
+/** With what was left out of some because there were more of them at first. */
+async function wholeRows(db: Sql, environment: Environment, rows: readonly ActivityRow[]): Promise<ActivityRow[]> {
+  const characters = rows.reduce((sum, row) => sum + (row.characters ?? 0), 0)
+  throwIfHeavy(rows.length, characters, readCharactersMax)
+  if (rows.every(({ fits }) => fits)) return [...rows]
+  const found = sql`
+    select ${notificationColumns} from notifications n
+    where n.environment_id = ${environment.id} and n.id = any(${rows.map(({ id }) => id)}::uuid[])`
+  const whole = new Map((await db.rows<ActivityRow>(completed(environment, found))).map((row) => [row.id, row]))
+  return rows.flatMap(({ id }) => whole.get(id) ?? [])
 }
 
 /** One notification, with the messages of each step; undefined when there is none. */
@@ -79,7 +92,7 @@ export async function findActivity(
   const row = await db.row<ActivityRow>(shortRead('activity-one', completed(environment, found)))
   const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
   if (row === undefined || activity === undefined) return undefined
-  const messages = await findMessages(db, environment, row.event_id, activity, sealer)
+  const messages = await findMessages(db, environment, row, activity, sealer)
   const jobs = activity.jobs.map((job) => ({ ...job, messages: messages.get(job._id) ?? [] }))
   return { ...activity, jobs }
 }
@@ -91,6 +104,15 @@ async function activitiesOf(
   versions: PinnedVersions,
 ): Promise<Activity[]> {
   const facts = await findActivityFacts(db, environment, rows, versions)
+  const written = rows.map(({ characters, version_id }) => {
+    const steps = facts.versions.get(version_id)?.definition.steps.length ?? 0
+    return (characters ?? 0) * (1 + steps)
+  })
+  throwIfHeavy(
+    rows.length,
+    written.reduce((sum, one) => sum + one, 0),
+    writtenCharactersMax,
+  )
   return rows.flatMap((row) => activityOf(environment, row, facts) ?? [])
 }
 
@@ -98,11 +120,13 @@ async function activitiesOf(
 async function findMessages(
   db: Sql,
   environment: Environment,
-  eventId: string,
+  { event_id: eventId, characters }: ActivityRow,
   activity: Activity,
   sealer: Sealer | undefined,
 ): Promise<Map<string, Message[]>> {
   const jobIds = activity.jobs.map((job) => job._id)
+  // Each of them is shown with the payload.
+  const fitting = Math.floor(writtenCharactersMax / 2 / ((characters ?? 1) || 1) / (jobIds.length || 1))
   const ranges = jobIds.map((jobId) => idsOfMessages(eventId, jobId))
   const rows = await db.rows<MessageRow>(
     prepared(
@@ -114,7 +138,7 @@ async function findMessages(
             select * from messages m
             where m.environment_id = ${environment.id} and m.id between k.from_id and k.to_id and m.job_id = k.job_id
               and ${isListed}
-            order by m.id limit ${messagesPerJobMax}) as m
+            order by m.id limit ${unseen(sql`${Math.max(1, Math.min(fitting, messagesPerJobMax))}::bigint`)}) as m
           order by m.created_at, m.id`,
     ),
   )

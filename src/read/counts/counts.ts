@@ -1,12 +1,21 @@
 // Counts over time, delivery times, and the most frequent failures: read from what the worker counted, never from what
 // it wrote.
-
+import { setImmediate } from 'node:timers/promises'
 import type { Sql, Statement } from '../../db/sql.ts'
 import { listed, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { BucketCount, CountGroup, CountMeasure } from '../../domain/insight/counts.ts'
-import { deliveryFacts, failureFacts, hourMs, measureFacts, percentileMs } from '../../domain/insight/counts.ts'
+import {
+  deliveryBuckets,
+  deliveryFacts,
+  failureFacts,
+  hourMs,
+  measureFacts,
+  percentileMs,
+  percentileOfCounts,
+  totalOf,
+} from '../../domain/insight/counts.ts'
 import type { DetailCode } from '../../domain/insight/execution-detail.ts'
 import { wordings } from '../../domain/insight/execution-detail.ts'
 import type { CountedWorkflow, CountFilters } from './counts-cells.ts'
@@ -63,7 +72,7 @@ export async function readCounts(db: Sql, environment: Environment, question: Co
     asked,
     groupBy.map((group) => groupColumns[group]),
   )
-  const rowsMax = time.grain === 'hour' ? hourRowsMax : countCellsMax
+  const rowsMax = rowsMaxOf(time)
   const rows = await db.rows<StepRow>(
     sql`select c.at, c.count, c.hours ${selected(groupBy)} ${cells} limit ${rowsMax + 1}`,
   )
@@ -88,6 +97,8 @@ export async function readCounts(db: Sql, environment: Environment, question: Co
   }
 }
 
+const rowsMaxOf = ({ grain }: CountTime): number => (grain === 'hour' ? hourRowsMax : countCellsMax)
+
 interface StepRow extends Omit<GroupRow, 'count'> {
   readonly at: Date
   readonly count: number | null
@@ -95,21 +106,37 @@ interface StepRow extends Omit<GroupRow, 'count'> {
   readonly hours: string | null
 }
 
-/** How many there are in each step; hours of the first and the last day may lie outside of all of them. */
-function placed(rows: readonly StepRow[], { starts, to }: CountTime): number[] {
-  const counts = starts.map(() => 0)
-  const startsMs = starts.map((start) => start.getTime())
-  const add = (atMs: number, count: number): void => {
-    const place = lastUpTo(startsMs, atMs)
-    if (count > 0 && place >= 0 && atMs < to.getTime()) counts[place] = (counts[place] ?? 0) + count
-  }
-  for (const { at, count, hours } of rows) {
-    if (hours === null) add(at.getTime(), count ?? 0)
-    else
-      for (const [hour, text] of hours.slice(1, -1).split(',').entries())
-        add(at.getTime() + hour * hourMs, Number(text))
-  }
+/** How many there are in each step. */
+function placed(rows: readonly StepRow[], time: CountTime): number[] {
+  const counts = time.starts.map(() => 0)
+  placeEach(rows, time, (place, count) => {
+    counts[place] = (counts[place] ?? 0) + count
+  })
   return counts
+}
+
+/** Adds each count that is not zero to its step; hours of the first and the last day may lie outside of all of them. */
+function placeEach<Row extends StepRow>(
+  rows: readonly Row[],
+  { starts, to }: CountTime,
+  add: (place: number, count: number, row: Row) => void,
+): void {
+  const startsMs = starts.map((start) => start.getTime())
+  const toMs = to.getTime()
+  const addAt = (atMs: number, count: number, row: Row): void => {
+    if (count <= 0 || atMs >= toMs) return
+    const place = lastUpTo(startsMs, atMs)
+    if (place >= 0) add(place, count, row)
+  }
+  for (const row of rows) {
+    const { at, count, hours } = row
+    if (hours === null) addAt(at.getTime(), count ?? 0, row)
+    else {
+      const counted = hours.slice(1, -1).split(',')
+      const dayAt = at.getTime()
+      for (let hour = 0; hour < counted.length; hour += 1) addAt(dayAt + hour * hourMs, Number(counted[hour]), row)
+    }
+  }
 }
 
 /** The place of the last one that is not beyond; -1 when all are. */
@@ -123,7 +150,7 @@ function lastUpTo(sorted: readonly number[], value: number): number {
   return low - 1
 }
 
-export interface DeliveryQuestion extends CountFilters, AskedTime {
+export interface DeliveryQuestion extends CountFilters, AskedSteps {
   readonly groupBy?: readonly CountGroup[] | undefined
 }
 
@@ -131,6 +158,7 @@ export interface DeliveryQuestion extends CountFilters, AskedTime {
 export async function readDeliveryTimes(db: Sql, environment: Environment, question: DeliveryQuestion, now: Date) {
   const groupBy = [...new Set(question.groupBy ?? [])]
   checkFilters('delivery times', deliveryFacts, question)
+  if (question.step !== undefined) return readSteppedTimes(db, environment, question, groupBy, now)
   const time = wholeTime(question, now)
   const ids = await workflowIds(db, environment, question.workflow)
   const asked = { measure: 'deliveries', time, filters: question, workflowIds: ids } as const
@@ -151,6 +179,86 @@ export async function readDeliveryTimes(db: Sql, environment: Environment, quest
     from: time.from.toISOString(),
     to: time.to.toISOString(),
     data: lines.sort((one, other) => other.count - one.count),
+  }
+}
+
+/** The same, and for each step of the range by itself. */
+async function readSteppedTimes(
+  db: Sql,
+  environment: Environment,
+  question: DeliveryQuestion,
+  groupBy: readonly CountGroup[],
+  now: Date,
+) {
+  const time = steppedTime(question, now)
+  const ids = await workflowIds(db, environment, question.workflow)
+  const asked = { measure: 'deliveries', time, filters: question, workflowIds: ids } as const
+  const cells = stepCellsOf(environment, asked, [sql`bucket`, ...groupBy.map((group) => groupColumns[group])])
+  const rowsMax = rowsMaxOf(time)
+  const rows = await db.rows<BucketRow>(
+    sql`select c.at, c.count, c.hours, c.bucket ${selected(groupBy)} ${cells} limit ${rowsMax + 1}`,
+  )
+  const all = [...grouped(rows, textOf).values()]
+  if (rows.length > rowsMax || all.length * time.starts.length * numbersPerStep > countCellsMax) throw tooMany()
+  const names = await namesOf(db, environment, idsIn(rows))
+  const turns = turnsOfRows()
+  const lines = []
+  for (const own of all) lines.push({ ...groupOf(own[0], names), ...(await timesOf(own, time, turns)) })
+  return {
+    from: time.from.toISOString(),
+    to: time.to.toISOString(),
+    step: time.step,
+    starts: time.starts.map((start) => start.toISOString()),
+    data: lines.filter(({ count }) => count > 0).sort((one, other) => other.count - one.count),
+  }
+}
+
+interface BucketRow extends StepRow {
+  readonly bucket: number
+}
+
+/** A count and two times. */
+const numbersPerStep = 3
+/** So many, with the hours of a day each, take some milliseconds; then others have a turn. */
+const rowsPerTurn = 500
+
+function turnsOfRows(): (count: number) => Promise<void> | undefined {
+  let rows = 0
+  return (count) => {
+    rows += count
+    if (rows < rowsPerTurn) return undefined
+    rows = 0
+    return setImmediate()
+  }
+}
+
+/** One pass over the rows, into a number for each bucket of each step: as quick for many buckets as for a few. */
+async function timesOf(rows: readonly BucketRow[], time: CountTime, turns: ReturnType<typeof turnsOfRows>) {
+  const whole = new Float64Array(deliveryBuckets)
+  const cells = new Float64Array(deliveryBuckets * time.starts.length)
+  for (let from = 0; from < rows.length; from += rowsPerTurn) {
+    const some = rows.slice(from, from + rowsPerTurn)
+    placeEach(some, time, (place, count, { bucket }) => {
+      const cell = place * deliveryBuckets + bucket
+      whole[bucket] = (whole[bucket] ?? 0) + count
+      cells[cell] = (cells[cell] ?? 0) + count
+    })
+    const over = turns(some.length)
+    if (over !== undefined) await over
+  }
+  const share = (counts: Float64Array, of: number) => Math.round(percentileOfCounts(counts, of))
+  return {
+    count: totalOf(whole),
+    p50Ms: share(whole, 0.5),
+    p95Ms: share(whole, 0.95),
+    p99Ms: share(whole, 0.99),
+    steps: time.starts.map((_, place) => {
+      const step = cells.subarray(place * deliveryBuckets, (place + 1) * deliveryBuckets)
+      const count = totalOf(step)
+      return count === 0
+        ? { count, p50Ms: null, p95Ms: null }
+        : { count, p50Ms: share(step, 0.5), p95Ms: share(step, 0.95) }
+    }),
   }
 }
 

@@ -17,6 +17,7 @@ import { idMax } from '../activity/activity-filters.ts'
 import type { PinnedVersions } from '../activity/pinned-versions.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { cappedAt, countMax, offsetPage, pageOf } from '../page/offset-page.ts'
+import { readCharactersMax, throwIfHeavy } from '../page/page-weight.ts'
 
 export interface FeedFilter {
   readonly read?: boolean
@@ -46,6 +47,8 @@ export async function feedPage(
   if (first === undefined) return undefined
   // Whoever has an empty page is there all the same.
   const page = offsetPage(first.id === null ? [] : rows, query, cappedAt(first.count))
+  const characters = page.data.reduce((sum, row) => sum + (row.characters ?? 0), 0)
+  throwIfHeavy(page.data.length, characters, readCharactersMax)
   const { recipient_id, recipient, first_name, last_name, avatar } = first
   const subscriber = feedSubscriberOf({ id: recipient_id, subscriber_id: recipient, first_name, last_name, avatar })
   const origins = await originsOf(db, environment, page.data, versions)
@@ -77,6 +80,8 @@ interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber
   readonly recipient: string
   readonly count: number
   readonly event: boolean | null
+  /** Of the payload and the overrides, which are left out where there are too many. */
+  readonly characters: number | null
   readonly transaction_id: string
   readonly payload: Record<string, unknown>
   readonly overrides: Record<string, unknown>
@@ -96,15 +101,22 @@ function pageStatement(environment: Environment, subscriberId: string, query: Fe
     query,
     sql`with ${recipientNamed(environment, subscriberId)}, ${counted(environment, query, countMax + 1)}
         select s.id as recipient_id, s.subscriber_id as recipient, s.first_name, s.last_name, s.avatar, c.count,
-               ${feedMessageColumns}, e.found as event, e.transaction_id, e.payload, e.overrides, e.actor_id, e.severity
+               ${feedMessageColumns}, e.found as event, e.transaction_id, e.characters, e.actor_id, e.severity,
+               case when ${fits} then e.payload end as payload, case when ${fits} then e.overrides end as overrides
         from s cross join c
         left join lateral (${page.statement}) as m on true
         left join lateral (
-          select true as found, transaction_id, payload, overrides, actor_id, severity from events found
+          select true as found, transaction_id, payload, overrides, actor_id, severity,
+                 length(payload::text) + length(overrides::text) as characters
+          from events found
           where found.environment_id = ${environment.id} and found.id = m.event_id limit 1) as e on true
+        window newest as (order by m.created_at desc, m.id desc)
         order by m.created_at desc, m.id desc`,
   )
 }
+
+/** Whether an event is within what is read for one page; the first one is. */
+const fits = sql`(sum(e.characters) over newest <= ${readCharactersMax} or row_number() over newest = 1)`
 
 /** Prepared if the text is one of a few. The payload filter decides how it is best searched. */
 function named(name: string | undefined, filter: FeedFilter & { payload?: unknown }, statement: Statement): Statement {

@@ -11,7 +11,7 @@ import { badRequest } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { inContexts, isOpenOnly, matchesFilter } from '../../store/messages/inbox.ts'
 import type { MessageOrigins } from '../../store/messages/origins.ts'
-import { findOrigins } from '../../store/messages/origins.ts'
+import { findReaderOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { isInFeed, isListed, messageColumns } from '../../store/messages/rows.ts'
 import { inboxNotificationOf, socketMessageOf } from '../../store/messages/views.ts'
@@ -68,7 +68,7 @@ export async function inboxMessagesOf(db: Sql, inbox: Inbox, ids: readonly strin
         and m.channel = 'in_app' and ${isListed} and ${inContexts(contextKeys)}`),
   ])
   if (subscriber === undefined) return []
-  const origins = await findOrigins(db, environment, rows)
+  const origins = await findReaderOrigins(db, environment, rows)
   const found = new Map(rows.map((row) => [row.id, row]))
   return asked.flatMap((one) => {
     const row = found.get(one)
@@ -90,7 +90,7 @@ async function shownPage<Shown>(
   // Deleted just now.
   if (subscriber === undefined) return { data: [], hasMore: false }
   const shown = rows.slice(0, query.limit)
-  const origins = await findOrigins(db, inbox.environment, shown)
+  const origins = await findReaderOrigins(db, inbox.environment, shown)
   return {
     data: shown.map((row) => show(subscriber, row, origins)),
     hasMore: rows.length > query.limit,

@@ -5,9 +5,12 @@ import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'
 import { idsOfEvent, idsOfMessages, jobIdOf, notificationIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { MessageStatus } from '../../domain/messages/message.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { isListed, messageColumns } from '../../store/messages/rows.ts'
 import { cappedCount, countMax } from '../page/offset-page.ts'
+import { throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
+import type { TimeRange } from '../page/time-range.ts'
 
 export interface MessageFilter {
   readonly channel?: Channel
@@ -17,6 +20,11 @@ export interface MessageFilter {
   readonly events?: readonly FilteredEvent[]
   /** The exact set; empty for messages without a context. */
   readonly contextKeys?: readonly string[]
+  readonly statuses?: readonly MessageStatus[]
+  /** Whom it was sent by, or would have been. */
+  readonly providers?: readonly string[]
+  readonly errorIds?: readonly string[]
+  readonly time?: TimeRange
 }
 
 export interface FilteredEvent {
@@ -42,6 +50,9 @@ const sortedPeopleMax = 10_000
  */
 const sortedMessagesMax = 1_000_000
 
+/** The contents of so many are read without a look at how long they are: each has a megabyte at most. */
+const unweighedMax = 21
+
 /** The page itself, newest first. */
 export async function findMessagePage(
   db: Sql,
@@ -53,9 +64,17 @@ export async function findMessagePage(
   const order = byId ? sql`p.id desc` : sql`p.created_at desc, p.id desc`
   const places = placesOf(environment, filter, { reach: page.offset + page.limit, byId })
   // The positions come from an index alone; only the page's own rows are read completely.
+  const found = sql`page as materialized (
+      select p.created_at, p.id from (${places}) as p order by ${order} offset ${page.offset} limit ${page.limit})`
+  if (page.limit > unweighedMax) {
+    const weight = await db.row<{ characters: number }>(sql`
+      with ${found} select coalesce(sum(length(m.content::text)), 0)::bigint as characters from page p
+      cross join lateral (
+        select content from messages found where found.environment_id = ${environment.id} and found.id = p.id limit 1) as m`)
+    throwIfHeavy(page.limit, weight?.characters ?? 0, writtenCharactersMax / 2)
+  }
   return db.rows<MessageRow>(sql`
-    with page as materialized (
-      select p.created_at, p.id from (${places}) as p order by ${order} offset ${page.offset} limit ${page.limit})
+    with ${found}
     select ${messageColumns} from page p
     cross join lateral (
       select * from messages found where found.environment_id = ${environment.id} and found.id = p.id limit 1) as m
@@ -70,10 +89,20 @@ export async function countMessages(
   if (filter.events !== undefined) {
     return cappedCount(db, sql`from (${placesOf(environment, filter, { reach: countMax + 1, byId: true })}) as p`)
   }
+  // With the channels named, the range of time is one of the index too.
+  const inChannels = isWalk(filter) && filter.channel === undefined ? [sql`m.channel = any(${channels}::text[])`] : []
   return cappedCount(
     db,
-    sql`from messages m where m.environment_id = ${environment.id} and ${allOf(conditionsOf(filter))}`,
+    sql`from messages m where m.environment_id = ${environment.id} and ${allOf([...conditionsOf(filter), ...inChannels])}`,
   )
+}
+
+/** A provider has no index: without a narrower filter that has one, all messages of the time are looked at. */
+export function isWalk(filter: MessageFilter): boolean {
+  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds } = filter
+  if (providers === undefined || subscriberId !== undefined || events !== undefined) return false
+  if (contextKeys.length > 0 || errorIds !== undefined) return false
+  return statuses === undefined || statuses.includes('sent')
 }
 
 /** Creation time and id of the candidates for the page: each way returns its nearest `reach`. */
@@ -143,13 +172,28 @@ function rangesOf(
   }))
 }
 
-function conditionsOf({ channel, subscriberId, contextKeys }: Omit<MessageFilter, 'events'>): Statement[] {
+function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
+  const { channel, subscriberId, contextKeys, statuses, providers, errorIds, time } = filter
   return [
     isListed,
+    ...(statuses === undefined ? [] : statusConditions(statuses)),
+    ...(providers === undefined ? [] : [sql`m.provider_id = any(${providers}::text[])`]),
+    // What was sent has no error.
+    ...(errorIds === undefined ? [] : [sql`m.error_id = any(${errorIds}::text[])`, isUnsent]),
+    ...(time?.afterMs === undefined ? [] : [sql`m.created_at >= ${new Date(time.afterMs)}::timestamptz`]),
+    ...(time?.beforeMs === undefined ? [] : [sql`m.created_at <= ${new Date(time.beforeMs)}::timestamptz`]),
     ...(subscriberId === undefined ? [] : [sql`m.subscriber_id = ${subscriberId}`]),
     ...(channel === undefined ? [] : [sql`m.channel = ${channel}`]),
     ...(contextKeys === undefined ? [] : [contextCondition(contextKeys)]),
   ]
+}
+
+/** What was not sent has an index of its own, whose words these are: it is rare among what was. */
+const isUnsent = sql`m.status in ('error', 'warning')`
+
+function statusConditions(statuses: readonly MessageStatus[]): Statement[] {
+  const isOneOf = sql`m.status = any(${statuses}::text[])`
+  return statuses.includes('sent') ? [isOneOf] : [isOneOf, isUnsent]
 }
 
 function contextCondition(contextKeys: readonly string[]): Statement {

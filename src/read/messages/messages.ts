@@ -1,17 +1,17 @@
 // The list of messages.
 import type { Sql } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
+import { shortRead, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
+import { dayMs } from '../../domain/insight/counts.ts'
+import type { MessageStatus } from '../../domain/messages/message.ts'
 import type { Message } from '../../domain/messages/message-views.ts'
 import { messageWithoutAddresses, seesAddresses } from '../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { Subscriber } from '../../domain/people/subscriber.ts'
-import { invalidField } from '../../domain/problem.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import { findEventIds } from '../../store/events/events.ts'
-import type { MessageOrigins } from '../../store/messages/origins.ts'
 import { findOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { messageOf } from '../../store/messages/views.ts'
@@ -21,9 +21,11 @@ import type { WorkflowRow } from '../../store/workflows/workflows.ts'
 import { workflowColumns, workflowOf } from '../../store/workflows/workflows.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { offsetPage } from '../page/offset-page.ts'
+import { readCharactersMax, throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
+import { timeRangeOf } from '../page/time-range.ts'
 import { asSeenBy } from '../people/subscribers.ts'
 import type { FilteredEvent, MessageFilter } from './message-pages.ts'
-import { countMessages, findMessagePage } from './message-pages.ts'
+import { countMessages, findMessagePage, isWalk } from './message-pages.ts'
 
 export interface MessagesQuery {
   readonly channel?: Channel
@@ -32,23 +34,25 @@ export interface MessagesQuery {
   readonly transactionIds?: readonly string[]
   /** The exact set; empty for messages without a context. */
   readonly contextKeys?: readonly string[]
+  readonly statuses?: readonly MessageStatus[]
+  readonly providers?: readonly string[]
+  readonly errorIds?: readonly string[]
+  readonly after?: string
+  readonly before?: string
   readonly page: number
   readonly limit: number
 }
-
-/** A page is one response in memory. Larger ones come from payloads and workflows near their own limits. */
-const pageBytesMax = 64 * 1024 * 1024
-/** Pages of no more than this are bounded well enough by the limits of payloads and workflows: weighing costs as much as writing. */
-const unweighedMax = 100
 
 export async function messagesPage(
   db: Sql,
   sealer: Sealer,
   principal: Principal,
   query: MessagesQuery,
+  now: Date,
 ): Promise<OffsetPage<Message>> {
   const { environment } = principal
-  const filter = await filterOf(db, environment, query)
+  const asked = await filterOf(db, environment, query)
+  const filter = asked && withBoundedWalk(asked, now)
   if (filter === undefined) return offsetPage([], query, { totalCount: 0, totalCountCapped: false })
   const [rows, count] = await Promise.all([
     findMessagePage(db, environment, filter, { offset: query.page * query.limit, limit: query.limit + 1 }),
@@ -58,10 +62,26 @@ export async function messagesPage(
   return { ...page, data: await wholeMessages(db, sealer, principal, page.data) }
 }
 
+/** How far back a provider’s messages are looked for where no start was given. */
+export const walkedDays = 30
+
+function withBoundedWalk(filter: MessageFilter, now: Date): MessageFilter {
+  if (!isWalk(filter) || filter.time?.afterMs !== undefined) return filter
+  const endMs = filter.time?.beforeMs ?? now.getTime()
+  return { ...filter, time: { ...filter.time, afterMs: endMs - walkedDays * dayMs } }
+}
+
 /** Undefined if nothing can match: no subscriber has that id, or no event that transaction. */
 async function filterOf(db: Sql, environment: Environment, query: MessagesQuery): Promise<MessageFilter | undefined> {
-  const { channel, contextKeys } = query
-  const own = { ...(channel === undefined ? {} : { channel }), ...(contextKeys === undefined ? {} : { contextKeys }) }
+  const { channel, contextKeys, statuses, providers, errorIds } = query
+  const own = {
+    time: timeRangeOf(query),
+    ...(channel === undefined ? {} : { channel }),
+    ...(contextKeys === undefined ? {} : { contextKeys }),
+    ...(statuses === undefined ? {} : { statuses }),
+    ...(providers === undefined ? {} : { providers }),
+    ...(errorIds === undefined ? {} : { errorIds }),
+  }
   const [people, events] = await Promise.all([
     query.subscriberId === undefined ? undefined : findSubscriberRows(db, environment, [query.subscriberId]),
     query.transactionIds === undefined ? undefined : findFilteredEvents(db, environment, query.transactionIds),
@@ -99,12 +119,12 @@ async function wholeMessages(
 ): Promise<Message[]> {
   const { environment } = principal
   if (rows.length === 0) return []
+  await refuseHeavyPage(db, environment, rows)
   const [origins, subscribers, templates] = await Promise.all([
     findOrigins(db, environment, rows),
     findSubscribers(db, sealer, principal, [...new Set(rows.map((row) => row.subscriber_id))]),
     findTemplates(db, principal, [...new Set(rows.map((row) => row.version_id))]),
   ])
-  refuseHeavyPage(rows, origins, templates)
   return rows.map((row) => {
     const message = messageOf(environment, row, origins, seesAddresses(principal) ? sealer : undefined)
     return {
@@ -115,41 +135,39 @@ async function wholeMessages(
   })
 }
 
-/** How long each thing is that rows refer to, once each, added up over the rows. */
-function weightsOf(
-  rows: readonly MessageRow[],
-  keyOf: (row: MessageRow) => string,
-  find: (key: string) => object | undefined,
-): number {
-  const known = new Map<string, number>()
-  return rows.reduce((sum, row) => {
-    const key = keyOf(row)
-    const weight = known.get(key) ?? JSON.stringify(find(key) ?? null).length
-    known.set(key, weight)
-    return sum + weight
-  }, 0)
+/** So many are within every bound: an event has half a megabyte at most, and so has a workflow. */
+const unweighedMax = 10
+
+/** Each event and each version is read once, and written with every message that has it. */
+async function refuseHeavyPage(db: Sql, environment: Environment, rows: readonly MessageRow[]): Promise<void> {
+  if (rows.length <= unweighedMax) return
+  const [events, versions] = [countsOf(rows.map((row) => row.event_id)), countsOf(rows.map((row) => row.version_id))]
+  const weighed = await db.rows<{ characters: number; count: number }>(
+    shortRead(
+      'messages-weight',
+      sql`select length(e.payload::text) + length(e.overrides::text) as characters, asked.count
+          from unnest(${[...events.keys()]}::uuid[], ${[...events.values()]}::integer[]) as asked (id, count)
+          cross join lateral (select payload, overrides from events found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e
+          union all
+          select length(v.definition::text) as characters, asked.count
+          from unnest(${[...versions.keys()]}::uuid[], ${[...versions.values()]}::integer[]) as asked (id, count)
+          cross join lateral (select definition from workflow_versions found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v`,
+    ),
+  )
+  const [read, written] = [
+    weighed.reduce((sum, { characters }) => sum + characters, 0),
+    weighed.reduce((sum, { characters, count }) => sum + characters * count, 0),
+  ]
+  throwIfHeavy(rows.length, read, readCharactersMax)
+  throwIfHeavy(rows.length, written, writtenCharactersMax)
 }
 
-function refuseHeavyPage(
-  rows: readonly MessageRow[],
-  origins: MessageOrigins,
-  templates: ReadonlyMap<string, Workflow>,
-): void {
-  if (rows.length <= unweighedMax) return
-  const events = weightsOf(
-    rows,
-    (row) => row.event_id,
-    (id) => origins.events.get(id),
-  )
-  const workflows = weightsOf(
-    rows,
-    (row) => row.version_id,
-    (id) => templates.get(id),
-  )
-  const bytes = events + workflows
-  if (bytes <= pageBytesMax) return
-  const message = `limit must be smaller: ${rows.length} messages with their payloads and workflows have ${bytes} characters, more than ${pageBytesMax}`
-  throw invalidField('limit', message)
+function countsOf(ids: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts
 }
 
 /** By internal id. Deleted ones are in no read. */

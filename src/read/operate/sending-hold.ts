@@ -24,6 +24,7 @@ export interface SendingHoldView {
   readonly held: boolean
   readonly heldAt: string | null
   readonly backupAt: string | null
+  readonly movedAt: string | null
   readonly due: readonly DueSteps[]
   /** Events whose recipients are still being found. */
   readonly fanOuts: number
@@ -46,6 +47,7 @@ const notHeld: SendingHoldView = {
   held: false,
   heldAt: null,
   backupAt: null,
+  movedAt: null,
   due: [],
   fanOuts: 0,
   examples: [],
@@ -59,7 +61,7 @@ const notHeld: SendingHoldView = {
 export async function findSendingHold(db: Sql, environment: Environment): Promise<SendingHoldView> {
   const hold = await findHold(db, environment)
   if (hold === undefined) return notHeld
-  const { heldAt, backupAt } = hold
+  const { heldAt, backupAt, movedAt } = hold
   const counts = await db.row<
     Pick<SendingHoldView, 'acceptedSince' | 'later' | 'fanOuts' | 'otherTasks' | 'auditEntries'>
   >(sql`
@@ -78,7 +80,8 @@ export async function findSendingHold(db: Sql, environment: Environment): Promis
     ...counts,
     held: true,
     heldAt: heldAt.toISOString(),
-    backupAt: backupAt.toISOString(),
+    backupAt: backupAt?.toISOString() ?? null,
+    movedAt: movedAt?.toISOString() ?? null,
     due: await listDueSteps(db, environment, heldAt),
     examples: await listExamples(db, environment, heldAt),
     laterOfDue: await countLaterOf(db, environment, await findDueEvents(db, environment, heldAt)),

@@ -2,6 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import { notFound } from '../../domain/problem.ts'
+import { Turn } from '../../domain/turn.ts'
 import type { Configuration, StoredConfiguration } from '../../domain/workflows/configuration.ts'
 import {
   feedsUsed,
@@ -57,11 +58,17 @@ export async function exportedConfiguration(
   ]
   const names = namesOf(stored)
   const left = isWhole && !drafts ? stored.workflows.filter(({ active }) => !active) : []
+  const documents: Configuration['workflows'][number][] = []
+  const turn = new Turn()
+  for (const workflow of workflows) {
+    if (turn.isOver()) await turn.next()
+    documents.push(documentOf(shownTo(principal, workflow), names))
+  }
   return {
     feeds: feeds.map(({ identifier, name }) => ({ identifier, name })),
     layouts: layouts.map(layoutDocument),
     translations: stored.translations.flatMap((translation) => textsWith(translation, keys, owners) ?? []),
-    workflows: workflows.map((workflow) => documentOf(shownTo(principal, workflow), names)),
+    workflows: documents,
     notes: [...left.map(draftNote), ...(await notesOf(db, environment, workflows))],
   }
 }

@@ -75,6 +75,10 @@ export const activityQuery = Type.Object({
     idLengthMax,
     'Notifications with a failed step for which any of these providers was called, such as `sendgrid`.',
   ),
+  failedReasons: anyOfTexts(
+    idLengthMax,
+    'Notifications with a failed step of which any of these is reported: a `code` of /v1/counts/failures. With `failedProviders`, of a call of that provider.',
+  ),
   after: optionalTimestamp('At or after this ISO 8601 date or date-time; UTC if it has no zone.'),
   before: optionalTimestamp('At or before this ISO 8601 date or date-time; UTC if it has no zone.'),
   ...offsetParameters(50),

@@ -21,6 +21,7 @@ export const activityRoutes = [
     replies: { 200: activityPageReply },
     // 45 kB for ten of two steps: by its schema it would take almost three times as long.
     writtenBy: JSON.stringify,
+    mayBeLarge: true,
     handle: async ({ db, versions }, { principal, query }) => {
       const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
       const page = await activityPage(db, principal.environment, asked, versions)
@@ -38,6 +39,8 @@ export const activityRoutes = [
     }),
     replies: { 200: activityDetail },
     errors: [404],
+    writtenBy: JSON.stringify,
+    mayBeLarge: true,
     handle: async ({ db, world, versions }, { principal, params }) => {
       const sealer = seesAddresses(principal) ? world.sealer : undefined
       const found = await findActivity(db, principal.environment, params.notificationId, versions, sealer)

@@ -77,9 +77,12 @@ const counts = Type.Object(
   { title: 'Counts' },
 )
 const milliseconds = Type.Integer({ description: 'In milliseconds, within 9 %.' })
+const nullableMilliseconds = Type.Union([Type.Integer(), Type.Null()])
 const deliveryTimes = Type.Object(
   {
     ...range,
+    step: Type.Optional(literals(countGrains, { description: 'As requested; absent if it was not.' })),
+    starts: Type.Optional(Type.Array(timestamp(), { description: 'When each step starts, if `step` was requested.' })),
     data: Type.Array(
       Type.Object(
         {
@@ -90,6 +93,15 @@ const deliveryTimes = Type.Object(
           p50Ms: milliseconds,
           p95Ms: milliseconds,
           p99Ms: milliseconds,
+          steps: Type.Optional(
+            Type.Array(
+              Type.Object(
+                { count: Type.Integer(), p50Ms: nullableMilliseconds, p95Ms: nullableMilliseconds },
+                { title: 'DeliveryTimeStep' },
+              ),
+              { description: 'One entry per entry of `starts`, in the same order; null where nothing was delivered.' },
+            ),
+          ),
         },
         { title: 'DeliveryTime' },
       ),
@@ -182,7 +194,17 @@ export const countRoutes = [
     summary: 'Retrieve delivery times',
     description:
       'The time from accepting an event to the first message that a step sent, including the waits in the workflow.',
-    query: Type.Object({ ...time, groupBy, ...filters }),
+    query: Type.Object({
+      ...time,
+      step: Type.Optional(
+        literals(countGrains, { description: 'Also returns the times of each step of the range by itself.' }),
+      ),
+      zone: Type.Optional(
+        Type.String({ maxLength: zoneLengthMax, description: 'The time zone of the days. Default: UTC.' }),
+      ),
+      groupBy,
+      ...filters,
+    }),
     replies: { 200: deliveryTimes },
     errors: [404],
     handle: async ({ db, world }, { principal, query }) =>

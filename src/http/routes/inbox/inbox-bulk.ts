@@ -78,7 +78,8 @@ export const inboxBulkRoutes = [
     path: `${path}/seen`,
     operationId: 'seeInboxNotifications',
     summary: 'Mark notifications as seen',
-    description: 'By id (ids of other subscribers are ignored), by `tags` and `data`, or all.',
+    description:
+      'By id (ids of other subscribers are ignored; an empty list is none), by `tags` and `data`, or, if nothing is given, all.',
     body: Type.Object(
       {
         ...filterMembers,
@@ -87,8 +88,8 @@ export const inboxBulkRoutes = [
       { title: 'SeeNotifications', examples: [{ notificationIds: ['01942a63-0d2e-7abc-8def-0123456789ab'] }] },
     ),
     handle: ({ db, world }, { reader, body }) => {
-      const { notificationIds: ids = [] } = body
-      if (ids.length > 0) return markNotifications(db, world, reader, { ids, mark: 'seen' })
+      const { notificationIds: ids } = body
+      if (ids !== undefined) return markNotifications(db, world, reader, { ids, mark: 'seen' })
       return markMatching(db, world, reader, { filter: filterOfBody(body), mark: 'seen' })
     },
   }),

@@ -6,12 +6,28 @@ import { Problem } from '../../../domain/problem.ts'
 import { demoWorkflow, ensureDemoWorkflow } from '../../../manage/messages/inbox-demo.ts'
 import { inboxRoute } from '../../inbox-route.ts'
 import { readEvent } from '../../request/event-request.ts'
+import { freeObject } from '../../schemas.ts'
 import { throwIfRejected, triggerResult } from '../events/events.ts'
 
 const text = Type.Optional(Type.String({ maxLength: 2_000 }))
-/** Public clients name the workflow and the recipient as well; there is only one of each. */
+const passedOver = 'Public clients send it; it has no effect.'
+const passedOverText = Type.Optional(Type.String({ maxLength: 2_000, description: passedOver }))
+/** Public clients name the workflow, the recipient and buttons as well; there is only one of each, and none. */
 const body = Type.Object(
-  { payload: Type.Optional(Type.Object({ subject: text, body: text })) },
+  {
+    name: passedOverText,
+    to: Type.Optional(freeObject({ description: passedOver })),
+    payload: Type.Optional(
+      Type.Object({
+        subject: text,
+        body: text,
+        primaryActionText: passedOverText,
+        primaryActionUrl: passedOverText,
+        secondaryActionText: passedOverText,
+        secondaryActionUrl: passedOverText,
+      }),
+    ),
+  },
   { title: 'DemoNotification', examples: [{ payload: { subject: 'Hello', body: 'Your first notification' } }] },
 )
 

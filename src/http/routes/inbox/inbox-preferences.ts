@@ -28,6 +28,7 @@ const switches = {
   in_app: Type.Optional(Type.Boolean()),
   chat: Type.Optional(Type.Boolean()),
   push: Type.Optional(Type.Boolean()),
+  tool: Type.Optional(Type.Boolean({ description: 'A channel that public clients know; no workflow has it here.' })),
 }
 const enabled = Type.Optional(Type.Boolean({ description: 'False switches off every channel that is not set itself.' }))
 const one = { 200: Type.Object({ data: inboxPreference }, { title: 'InboxPreferenceAnswer' }) }

@@ -76,7 +76,7 @@ const counts = Type.Object(
 const session = Type.Object(
   {
     token: Type.String({
-      description: 'For `Authorization: Bearer`. Valid for 15 days, for inbox requests only.',
+      description: 'For `Authorization: Bearer`. Valid for 15 days unless set otherwise, for inbox requests only.',
       examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln'],
     }),
     applicationIdentifier: Type.String({ examples: ['Wn3kfM2Qp0aZ'] }),
@@ -110,6 +110,7 @@ export const inboxSessionRoutes = [
       const opened = await openSession(db, world, request, {
         findEnvironment: service.findEnvironment,
         countUnsigned: () => service.countUnsigned(call.address),
+        countReader: service.limitReader,
       })
       const { reader } = opened
       const [token, unreadCount] = await Promise.all([inboxTokens.sign(reader), unreadOf(service, reader)])

@@ -2,12 +2,13 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../domain/answer.ts'
 import { subscriptionIdentifierLengthMax } from '../../../domain/people/topic.ts'
+import { subscriptionChoicesMax } from '../../../domain/preferences/subscription-preferences.ts'
 import {
   changeReaderSubscription,
   subscribeReader,
   unsubscribeReader,
 } from '../../../manage/people/inbox-subscriptions.ts'
-import { inboxSubscriptions } from '../../../read/people/inbox-subscriptions.ts'
+import { inboxSubscriptions, withAskedPreferences } from '../../../read/people/inbox-subscriptions.ts'
 import { inboxRoute } from '../../inbox-route.ts'
 import {
   subscriptionPreferences as preferences,
@@ -35,6 +36,14 @@ const subscription = Type.Object(
 )
 const one = Type.Object({ data: subscription }, { title: 'InboxSubscriptionAnswer' })
 const named = Type.Object({ ...topicParams.properties, identifier })
+const texts = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: subscriptionChoicesMax, description }),
+  )
+const asked = Type.Object({
+  workflowIds: texts('Workflows to show a preference for even if none was chosen, by id or identifier.'),
+  tags: texts('The same for all active workflows with one of these tags.'),
+})
 
 export const inboxSubscriptionRoutes = [
   inboxRoute({
@@ -84,12 +93,15 @@ export const inboxSubscriptionRoutes = [
     path: `${path}/{identifier}`,
     operationId: 'retrieveInboxSubscription',
     summary: 'Retrieve a subscription to a topic',
-    description: '204 if the subscriber has no subscription with that identifier.',
+    description:
+      '204 if the subscriber has no subscription with that identifier. Workflows that are asked for and were not chosen are shown as enabled.',
     params: named,
+    query: asked,
     replies: { 200: one, 204: null },
-    handle: async ({ db }, { reader, params }) => {
-      const [data] = await inboxSubscriptions(db, reader, params)
-      return data === undefined ? noContent : ok({ data })
+    handle: async ({ db }, { reader, params, query }) => {
+      const [found] = await inboxSubscriptions(db, reader, params)
+      if (found === undefined) return noContent
+      return ok({ data: await withAskedPreferences(db, reader, found, query) })
     },
   }),
   inboxRoute({

@@ -53,6 +53,7 @@ export const widgetSessionRoutes = [
       const { reader, isSigned } = await openSession(db, world, request, {
         findEnvironment: service.findEnvironment,
         countUnsigned: () => service.countUnsigned(address),
+        countReader: service.limitReader,
       })
       const [token, [row]] = await Promise.all([
         inboxTokens.sign(reader),

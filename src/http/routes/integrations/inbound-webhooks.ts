@@ -2,9 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { acceptInbound, takesCalls } from '../../../accept/accept-inbound.ts'
 import type { Db } from '../../../db/sql.ts'
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import type { Integration } from '../../../domain/delivery/integration.ts'
 import type { Environment } from '../../../domain/environment.ts'
 import { notFound, Problem } from '../../../domain/problem.ts'
+import { isWithin } from '../../../domain/time/is-within.ts'
 import { isUuid } from '../../../domain/uuid-v7.ts'
 import type { InboundCall } from '../../../providers/inbound/receipt.ts'
 import type { Queue } from '../../../queue/queue.ts'
@@ -14,6 +16,7 @@ import type { ByteBudget } from '../../../run/send/byte-budget.ts'
 import { createByteBudget } from '../../../run/send/byte-budget.ts'
 import { findIntegration } from '../../../store/integrations/integrations.ts'
 import type { World } from '../../../world/world.ts'
+import { createFewAtOnce } from '../../access/few-at-once.ts'
 
 /** An e-mail with its files; a batch of reports is far smaller. */
 const bodyBytesMax = 20 * 1024 * 1024
@@ -24,6 +27,9 @@ const largeBytesAtOnceMax = 4 * bodyBytesMax
 /** What other routes take: not worth counting. */
 const smallBytesMax = 1024 * 1024
 const bodyWaitMs = 5_000
+/** Addresses that were found lately: calls to them do not queue with those to addresses that are made up. */
+const foundMax = 10_000
+const foundMs = 600_000
 /** Where the product that Posthorn descends from has them. */
 const paths = [
   '/v1/webhooks/:environmentId/:integrationId',
@@ -45,15 +51,28 @@ export async function installInboundWebhooks(
   { queue, baseUrl }: InboundWebhookOptions,
 ): Promise<void> {
   const environments = createEnvironments(db)
+  const fewAtOnce = createFewAtOnce()
+  const foundAt = new BoundedMap<string, number>(foundMax)
   const largeBodies = createByteBudget(world, { bytesMax: largeBytesAtOnceMax, waitMs: bodyWaitMs })
   const targets = new WeakMap<FastifyRequest, { environment: Environment; integration: Integration }>()
   /** Before the body is read: an unauthenticated client cannot make us hold megabytes for nothing. */
   const find = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<void> => {
     const { environmentId, integrationId } = request.params
     if (!isUuid(environmentId) || !isUuid(integrationId)) throw noSuchWebhook()
-    const environment = (await environments.of([environmentId])).get(environmentId)
-    const integration = environment && (await findIntegration(db, world.sealer, environment, integrationId))
-    if (environment === undefined || integration === undefined || !takesCalls(integration)) throw noSuchWebhook()
+    const lookUp = async () => {
+      const environment = (await environments.of([environmentId])).get(environmentId)
+      const integration = environment && (await findIntegration(db, world.sealer, environment, integrationId))
+      return { environment, integration }
+    }
+    const address = `${environmentId}/${integrationId}`.toLowerCase()
+    const now = world.now().getTime()
+    const wasFound = isWithin(foundAt.get(address), now, foundMs)
+    const { environment, integration } = await (wasFound ? lookUp() : fewAtOnce(lookUp))
+    if (environment === undefined || integration === undefined || !takesCalls(integration)) {
+      foundAt.delete(address)
+      throw noSuchWebhook()
+    }
+    foundAt.set(address, now)
     targets.set(request as FastifyRequest, { environment, integration })
     await waitForBodyBudget(largeBodies, request, reply)
   }

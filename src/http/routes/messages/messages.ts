@@ -2,9 +2,11 @@
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
+import type { MessageStatus } from '../../../domain/messages/message.ts'
+import { messageStatuses } from '../../../domain/messages/message.ts'
 import { removeMessage, removeMessagesOfTransaction } from '../../../manage/messages/message-deletion.ts'
 import type { MessagesQuery } from '../../../read/messages/messages.ts'
-import { messagesPage } from '../../../read/messages/messages.ts'
+import { messagesPage, walkedDays } from '../../../read/messages/messages.ts'
 import { contextKeyList, readContextKeys } from '../../request/context-keys.ts'
 import { route } from '../../route.ts'
 import { identifierText, literals, offsetPage, offsetParameters } from '../../schemas.ts'
@@ -15,6 +17,13 @@ const limitMax = 1_000
 /** One statement finds the events of so many. */
 const transactionsMax = 100
 const visibleText = { pattern: '^\\P{Cc}*$' }
+/** More values of one filter make a query that no address can hold. */
+const filterValuesMax = 100
+const timestampLengthMax = 64
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const anyOfTexts = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 255, ...visibleText }), { maxItems: filterValuesMax, description }))
 const channel = Type.Optional(literals(channels, { description: 'Only messages of this channel.' }))
 
 export const messageRoutes = [
@@ -45,11 +54,24 @@ export const messageRoutes = [
       contextKeys: contextKeyList(
         'The exact set of contexts, each `type:id`; an empty list matches messages without a context.',
       ),
+      status: Type.Optional(
+        Type.Array(literals(messageStatuses), {
+          maxItems: filterValuesMax,
+          description: '`sent` includes what was captured instead; `warning`: it could not be sent, or perhaps was.',
+        }),
+      ),
+      providers: anyOfTexts(
+        `The id of the provider, such as \`sendgrid\`; any of the values matches. Without \`after\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched, unless \`subscriberId\`, \`transactionId\`, \`contextKeys\`, \`errorIds\`, or a \`status\` other than \`sent\` is given too.`,
+      ),
+      errorIds: anyOfTexts('The `errorId` of the message; any of the values matches. What was sent has none.'),
+      after: optionalTimestamp('Created at or after this ISO 8601 date or date-time; UTC if it has no zone.'),
+      before: optionalTimestamp('Created at or before this ISO 8601 date or date-time; UTC if it has no zone.'),
       ...offsetParameters(limitMax),
     }),
     replies: { 200: offsetPage('MessagePage', message) },
+    mayBeLarge: true,
     handle: async ({ db, world }, { principal, query }) =>
-      ok(await messagesPage(db, world.sealer, principal, asked(query))),
+      ok(await messagesPage(db, world.sealer, principal, asked(query), world.now())),
   }),
   route({
     ...shared,
@@ -88,17 +110,21 @@ export const messageRoutes = [
   }),
 ]
 
-interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionIds'> {
+interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionIds' | 'statuses'> {
   readonly transactionId?: readonly string[]
+  readonly status?: readonly MessageStatus[]
   readonly page?: number
   readonly limit?: number
 }
 
 /** An empty filter is ignored, except for contexts, where it selects messages without any. */
 function asked(query: ListQuery): MessagesQuery {
-  const { channel, subscriberId } = query
+  const { channel, subscriberId, status, after, before } = query
   const contextKeys = readContextKeys(query.contextKeys)
-  const transactionIds = query.transactionId?.filter((id) => id !== '') ?? []
+  const filled = (values: readonly string[] | undefined) => values?.filter((value) => value !== '') ?? []
+  const transactionIds = filled(query.transactionId)
+  const providers = filled(query.providers)
+  const errorIds = filled(query.errorIds)
   return {
     page: query.page ?? 0,
     limit: query.limit ?? 10,
@@ -106,5 +132,10 @@ function asked(query: ListQuery): MessagesQuery {
     ...(subscriberId ? { subscriberId } : {}),
     ...(transactionIds.length === 0 ? {} : { transactionIds }),
     ...(contextKeys === undefined ? {} : { contextKeys }),
+    ...(status === undefined || status.length === 0 ? {} : { statuses: status }),
+    ...(providers.length === 0 ? {} : { providers }),
+    ...(errorIds.length === 0 ? {} : { errorIds }),
+    ...(after ? { after } : {}),
+    ...(before ? { before } : {}),
   }
 }

@@ -87,6 +87,7 @@ export const subscriberFeedRoutes = [
       feedIdentifier,
     }),
     replies: { 200: offsetPage('FeedPage', feedItem) },
+    mayBeLarge: true,
     errors: [404],
     handle: async ({ db, versions }, { principal, params, query }) => {
       const payload = readPayloadFilter(query.payload)
@@ -151,6 +152,7 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
+    mayBeLarge: true,
     handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { ...params, messageIds: [body.messageId].flat(), mark: body.markAs, idempotency }
       return marksAnsweredTo(principal, await markSome(db, world, principal.environment, call))

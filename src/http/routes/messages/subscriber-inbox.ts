@@ -177,7 +177,8 @@ export const subscriberInboxRoutes = [
     path: `${path}/seen`,
     operationId: 'seeSubscriberNotifications',
     summary: 'Mark a subscriber’s notifications as seen',
-    description: 'By id (ids of other subscribers are ignored), by `tags` and `data`, or all.',
+    description:
+      'By id (ids of other subscribers are ignored; an empty list is none), by `tags` and `data`, or, if nothing is given, all.',
     scope: 'inbox:write',
     params,
     body: Type.Object(
@@ -189,8 +190,8 @@ export const subscriberInboxRoutes = [
       const { db, world } = service
       const { body, idempotency } = call
       const inbox = await inboxOf(service, call, body.contextKeys)
-      const { notificationIds: ids = [] } = body
-      if (ids.length > 0) return markNotifications(db, world, inbox, { ids, mark: 'seen', idempotency })
+      const { notificationIds: ids } = body
+      if (ids !== undefined) return markNotifications(db, world, inbox, { ids, mark: 'seen', idempotency })
       return markMatching(db, world, inbox, { filter: filterOfBody(body), mark: 'seen', idempotency })
     },
   }),

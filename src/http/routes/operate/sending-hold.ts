@@ -13,12 +13,15 @@ const hold = Type.Object(
     held: Type.Boolean({ description: 'Whether nothing is sent in this environment. Events are accepted as ever.' }),
     heldAt: nullableString({
       format: 'date-time',
-      description: 'When the backup was restored, or everything was moved to a server.',
+      description: 'Since when: the restore, or `posthorn move` if there was none.',
     }),
     backupAt: nullableString({
       format: 'date-time',
-      description:
-        'When the backup was taken. What was sent after it is due again. The same as `heldAt` after `posthorn move`: the server sends what is due here.',
+      description: 'When the backup was taken that was restored. What was sent after it is due again.',
+    }),
+    movedAt: nullableString({
+      format: 'date-time',
+      description: 'When `posthorn move` took everything to a server, which sends what is due here.',
     }),
     due: Type.Array(
       Type.Object({

@@ -12,6 +12,7 @@ import { findChoices, saveChoices, unsubscribe } from '../../../manage/people/un
 import { createEnvironments } from '../../../run/cache/environments.ts'
 import { createSigningSecrets } from '../../../run/cache/signing-secrets.ts'
 import type { World } from '../../../world/world.ts'
+import { createFewAtOnce } from '../../access/few-at-once.ts'
 import { isLocalCall } from '../../access/local-call.ts'
 import { pageHeaders } from '../../pages/page.ts'
 import {
@@ -96,17 +97,20 @@ export async function installUnsubscribe(
 function createOpen(db: Db, world: World): (token: string) => Promise<Opened | undefined> {
   const environments = createEnvironments(db)
   const secrets = createSigningSecrets(world)
+  const fewAtOnce = createFewAtOnce()
   return async (token) => {
     const read = readUnsubscribeToken(token)
     if (read === undefined) return undefined
     const { environmentId } = read.claimed
-    const environment = (await environments.of([environmentId])).get(environmentId)
-    if (environment === undefined) return undefined
     const isSigned = (keys: SigningKeys): boolean => keys.tokenKeys('unsubscribe').some((key) => read.isSignedWith(key))
-    // Another node may have signed it with a key that is new.
-    if (!isSigned(await secrets.of(db, environment)) && !isSigned(await secrets.renewed(db, environment)))
-      return undefined
-    return { environment, unsubscription: read.claimed }
+    return fewAtOnce(async () => {
+      const environment = (await environments.of([environmentId])).get(environmentId)
+      if (environment === undefined) return undefined
+      // Another node may have signed it with a key that is new.
+      if (!isSigned(await secrets.of(db, environment)) && !isSigned(await secrets.renewed(db, environment)))
+        return undefined
+      return { environment, unsubscription: read.claimed }
+    })
   }
 }
 

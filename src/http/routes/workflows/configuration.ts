@@ -1,6 +1,8 @@
 // The configuration of an environment as documents: /v1/configuration.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
+import { Turn } from '../../../domain/turn.ts'
+import type { ConfigurationChange } from '../../../domain/workflows/configuration.ts'
 import { configurationActions, configurationKinds } from '../../../domain/workflows/configuration.ts'
 import { layoutLengthMax, layoutsMax } from '../../../domain/workflows/layout.ts'
 import { localesMax } from '../../../domain/workflows/translation.ts'
@@ -60,6 +62,16 @@ const change = Type.Object(
 )
 const shared = { tag: 'Workflows', category: 'configuration', path: '/v1/configuration' } as const
 
+async function withLines(changes: readonly ConfigurationChange[]): Promise<object[]> {
+  const turn = new Turn()
+  const shown: object[] = []
+  for (const [place, one] of changes.entries()) {
+    if (turn.isOver()) await turn.next()
+    shown.push(place < changesWithLinesMax ? { ...one, lines: changedLines(one).map(shownLine) } : one)
+  }
+  return shown
+}
+
 export const configurationRoutes = [
   route({
     ...shared,
@@ -83,6 +95,8 @@ export const configurationRoutes = [
     }),
     replies: { 200: configuration },
     errors: [404],
+    writtenBy: JSON.stringify,
+    mayBeLarge: true,
     handle: async ({ db }, { principal, query }) => ok(await exportedConfiguration(db, principal, query)),
   }),
   route({
@@ -145,16 +159,15 @@ export const configurationRoutes = [
       ),
     },
     errors: [413],
+    writtenBy: JSON.stringify,
+    mayBeLarge: true,
     handle: async ({ db, world }, { principal, author, body, idempotency }) => {
       const { dryRun = false, lines = false, ...given } = body
       const stored = await storedConfiguration(db, principal.environment)
       const context = { db, world, principal, author, stored }
       const answer = await applyConfiguration(context, { given, dryRun, idempotency })
       if (!lines) return answer
-      const changes = answer.body.changes.map((one, place) =>
-        place < changesWithLinesMax ? { ...one, lines: changedLines(one).map(shownLine) } : one,
-      )
-      return { ...answer, body: { ...answer.body, changes } }
+      return { ...answer, body: { ...answer.body, changes: await withLines(answer.body.changes) } }
     },
   }),
 ]

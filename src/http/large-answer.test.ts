@@ -1,0 +1,43 @@
+// Large answers: what they take of the budget is given back when the caller is gone, and a change is never answered with "try again".
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { test } from 'node:test'
+import type { FastifyReply } from 'fastify'
+import type { ByteBudget } from '../run/send/byte-budget.ts'
+import { largeAnswer } from './large-answer.ts'
+
+function replyOf(destroyed = false): FastifyReply {
+  const raw = Object.assign(new EventEmitter(), { destroyed, setTimeout: () => raw, destroy: () => raw })
+  return { raw } as unknown as FastifyReply
+}
+
+const body = { data: [{ a: 1 }, { a: 'ü' }] }
+const full = { take: async () => undefined } as unknown as ByteBudget
+
+test('while too many are under way, a page is refused with a time to try again', async () => {
+  await assert.rejects(largeAnswer(replyOf(), full, 'one', body, undefined), { status: 503 })
+})
+
+test('the answer to a change is written all the same', async () => {
+  const bytes = await largeAnswer(replyOf(), full, undefined, body, undefined)
+  assert.deepEqual(JSON.parse(bytes.toString()), body)
+})
+
+for (const isGone of [false, true]) {
+  test(`what was taken is given back ${isGone ? 'at once if the caller was gone before' : 'when the answer is out'}`, async () => {
+    let held = 0
+    const budget = {
+      take: async () => {
+        held += 1
+        return () => {
+          held -= 1
+        }
+      },
+    } as unknown as ByteBudget
+    const reply = replyOf(isGone)
+    await largeAnswer(reply, budget, 'one', body, undefined)
+    assert.equal(held, isGone ? 0 : 1)
+    if (!isGone) reply.raw.emit('close')
+    assert.equal(held, 0)
+  })
+}

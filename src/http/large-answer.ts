@@ -1,0 +1,90 @@
+// Answers that are too large to be written at once: in turns, and few of them at a time.
+import type { FastifyReply } from 'fastify'
+import { Problem } from '../domain/problem.ts'
+import { Turn } from '../domain/turn.ts'
+import type { ByteBudget } from '../run/send/byte-budget.ts'
+import { createByteBudget } from '../run/send/byte-budget.ts'
+import type { World } from '../world/world.ts'
+import { isLong, jsonPieces } from './request/json-pieces.ts'
+
+const mebibyte = 1024 * 1024
+/** Written at once: a few milliseconds, whatever it holds. */
+const writtenAtOnce = mebibyte / 2
+/** What one answer is taken to need until its caller has read it. */
+const answerBytes = 32 * mebibyte
+const bytesMax = 4 * answerBytes
+/** Whoever asks for many, and does not read them, keeps others of its environment waiting, and no one else. */
+const bytesPerEnvironmentMax = 2 * answerBytes
+const waitMs = 5_000
+/** A caller who reads nothing for so long is cut off. */
+const unreadMsMax = 30_000
+
+export const createAnswerBudget = (world: Pick<World, 'sleep'>): ByteBudget =>
+  createByteBudget(world, { bytesMax, bytesPerOwnerMax: bytesPerEnvironmentMax, waitMs })
+
+export const isLargeAnswer = (body: unknown): boolean => isLong(body, writtenAtOnce)
+
+type Write = (body: Record<string, unknown>) => string
+
+/**
+ * `write` writes such a body by its schema; undefined if it is written as it is. Without an `owner` it takes nothing of the budget, and is
+ * never refused.
+ */
+export async function largeAnswer(
+  reply: FastifyReply,
+  budget: ByteBudget,
+  owner: string | undefined,
+  body: unknown,
+  write: Write | undefined,
+): Promise<Buffer> {
+  if (owner !== undefined) await takeFrom(budget, owner, reply)
+  reply.raw.setTimeout(unreadMsMax, () => reply.raw.destroy())
+  const pieces: Buffer[] = []
+  const turn = new Turn()
+  for (const piece of piecesOf(body, write)) {
+    pieces.push(Buffer.from(piece))
+    if (turn.isOver()) await turn.next()
+  }
+  return Buffer.concat(pieces)
+}
+
+async function takeFrom(budget: ByteBudget, owner: string, reply: FastifyReply): Promise<void> {
+  const giveBack = await budget.take(answerBytes, owner)
+  if (giveBack === undefined) {
+    const headers = { 'retry-after': '5' }
+    throw new Problem(503, 'Too many large answers at once; please try again', { headers })
+  }
+  reply.raw.once('close', giveBack)
+  if (reply.raw.destroyed) giveBack()
+}
+
+function piecesOf(body: unknown, write: Write | undefined): Generator<string> {
+  if (write === undefined) return jsonPieces(body)
+  return Array.isArray(body) ? listPieces(body, write) : pagePieces(body as Page, write)
+}
+
+function* listPieces(items: readonly unknown[], write: Write): Generator<string> {
+  yield '['
+  for (const [at, item] of items.entries()) {
+    yield `${at === 0 ? '' : ','}${write([item] as unknown as Record<string, unknown>).slice(1, -1)}`
+  }
+  yield ']'
+}
+
+interface Page {
+  readonly data: readonly unknown[]
+}
+
+/** An item at a time: each is written in the page as if it were the only one, and cut out of it. */
+function* pagePieces(page: Page, write: Write): Generator<string> {
+  const empty = write({ ...page, data: [] })
+  const opening = '"data":['
+  const headLength = empty.indexOf(opening) + opening.length
+  const tailLength = empty.length - headLength
+  yield empty.slice(0, headLength)
+  for (const [at, item] of page.data.entries()) {
+    const one = write({ ...page, data: [item] })
+    yield `${at === 0 ? '' : ','}${one.slice(headLength, one.length - tailLength)}`
+  }
+  yield empty.slice(headLength)
+}
