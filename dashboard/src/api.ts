@@ -53,6 +53,9 @@ export function callWithSessionOf(id: string): void {
   environmentId = id
 }
 
+/** Whether calls of this page still go where they went for the environment with this id. */
+export const callsGoTo = (id: string): boolean => environmentId === id
+
 /** Where the dashboard lives, with a slash at its end. */
 export const basePath = new URL(document.baseURI).pathname
 

@@ -1,7 +1,20 @@
 // Asking and changing, with the environment of the page in every key: what one environment answered is never shown in another.
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { callsGoTo } from './api.ts'
 import { useEnvironment } from './session.tsx'
 import { say, sayError } from './ui/toast.tsx'
+
+/** More pages than so are not read again by themselves: each time would read them all. */
+const fewPages = 3
+
+/** Of a list that is read page by page; one answer is one page. */
+export const isShort = (data: unknown): boolean =>
+  ((data as { pages?: readonly unknown[] } | undefined)?.pages?.length ?? 1) <= fewPages
+
+const readEvery =
+  (everyMs: number) =>
+  ({ state }: { state: { data: unknown } }): number | false =>
+    isShort(state.data) && everyMs
 
 type Key = readonly (string | number | undefined | Record<string, unknown>)[]
 
@@ -55,25 +68,34 @@ interface Place {
 const firstPlace: Place = { page: 0, cursor: {} }
 
 /** A whole list, however long: as what a table takes, with a way to the next page. */
-export function useAskRows<Row>(key: Key, ask: (at: Place) => Promise<PageOfRows<Row>>) {
+export function useAskRows<Row>(
+  key: Key,
+  ask: (at: Place) => Promise<PageOfRows<Row>>,
+  { everyMs }: { everyMs?: number } = {},
+) {
   const { id } = useEnvironment()
   const asked = useInfiniteQuery({
     queryKey: [id, ...key],
     queryFn: ({ pageParam }) => ask(pageParam),
     initialPageParam: firstPlace,
     placeholderData: keepPreviousData,
+    ...(everyMs === undefined ? {} : { refetchInterval: readEvery(everyMs) }),
     getNextPageParam: ({ next, hasMore }, pages): Place | undefined =>
       typeof next === 'string' || hasMore === true
         ? { page: pages.length, cursor: typeof next === 'string' ? { after: next } : {} }
         : undefined,
   })
+  const loaded = asked.data?.pages.reduce((sum, { data }) => sum + data.length, 0)
   return {
-    total: asked.data?.pages.at(-1)?.totalCount,
+    total: asked.data?.pages[0]?.totalCount,
+    /** As far as it was read, for lists that are not counted. */
+    count: loaded === undefined ? undefined : `${loaded.toLocaleString('en')}${asked.hasNextPage ? '+' : ''}`,
     table: {
       of: asked,
       rowsOf: ({ pages }: { pages: readonly PageOfRows<Row>[] }): Row[] => pages.flatMap(({ data }) => data),
       more: () => (asked.hasNextPage ? () => void asked.fetchNextPage() : undefined),
       loadingMore: asked.isFetchingNextPage,
+      moreError: asked.isFetchNextPageError ? asked.error : null,
     },
   }
 }
@@ -84,12 +106,15 @@ export function useChange<Input, Data>(
   {
     touches = [],
     says,
+    undo,
     onDone,
     quiet = false,
     leaves = false,
   }: {
     touches?: readonly string[]
     says?: string | ((data: Data, input: Input) => string)
+    /** Takes it back: offered beside what is said. */
+    undo?: (input: Input, data: Data) => Promise<unknown>
     onDone?: (data: Data, input: Input) => void
     /** The page shows the error itself. */
     quiet?: boolean
@@ -109,7 +134,18 @@ export function useChange<Input, Data>(
           queries.invalidateQueries({ queryKey: [id, name], refetchType: leaves ? 'none' : 'active' }),
         ),
       )
-      if (says !== undefined) say(typeof says === 'string' ? says : says(data, input))
+      // Once the page is of another environment, the call would be made there.
+      const takeBack =
+        undo === undefined || !callsGoTo(id)
+          ? undefined
+          : () => {
+              if (!callsGoTo(id)) return
+              void undo(input, data).then(() => {
+                for (const name of touches) void queries.invalidateQueries({ queryKey: [id, name] })
+                say('Undone')
+              }, sayError)
+            }
+      if (says !== undefined) say(typeof says === 'string' ? says : says(data, input), 'good', takeBack)
       onDone?.(data, input)
     },
     ...(quiet ? {} : { onError: sayError }),

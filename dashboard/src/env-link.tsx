@@ -18,25 +18,38 @@ export function EnvLink({
   className,
   children,
   title,
+  stays = false,
 }: {
   to: string
   search?: Search
   className?: string
   children: ReactNode
   title?: string
+  stays?: boolean
 }) {
   const { slug } = useEnvironment()
   return (
-    <Link to={`/${slug}${to}`} search={filled(search)} className={className} title={title}>
+    <Link to={`/${slug}${to}`} search={filled(search)} className={className} title={title} resetScroll={!stays}>
       {children}
     </Link>
   )
 }
 
-export function useGo(): (to: string, search?: Search, options?: { replace?: boolean }) => void {
+interface GoOptions {
+  readonly replace?: boolean
+  /** The page stays where it was scrolled to: what changes is beside what is read. */
+  readonly stays?: boolean
+}
+
+export function useGo(): (to: string, search?: Search, options?: GoOptions) => void {
   const navigate = useNavigate()
   const { slug } = useEnvironment()
   return (to, search, options) => {
-    void navigate({ to: `/${slug}${to}`, search: filled(search), replace: options?.replace ?? false })
+    void navigate({
+      to: `/${slug}${to}`,
+      search: filled(search),
+      replace: options?.replace ?? false,
+      resetScroll: options?.stays !== true,
+    })
   }
 }

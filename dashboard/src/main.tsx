@@ -27,6 +27,11 @@ queries.getQueryCache().subscribe(({ query }) => {
   if (isEnded) void queries.invalidateQueries({ queryKey: sessionsKey })
 })
 
+queries.getMutationCache().subscribe(({ mutation }) => {
+  const error = mutation?.state.error
+  if (error instanceof ApiError && error.status === 401) void queries.invalidateQueries({ queryKey: sessionsKey })
+})
+
 const root = document.getElementById('app')
 if (root !== null) {
   createRoot(root).render(

@@ -5,6 +5,7 @@ import { EnvironmentFrame } from './shell/environment-frame.tsx'
 import { FirstPage } from './shell/first-page.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PageFault } from './shell/page-fault.tsx'
+import { PagePending } from './shell/page-pending.tsx'
 import { SignInPage } from './shell/sign-in.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -19,6 +20,15 @@ const page = (path: string, load: Module, name: string) =>
     component: lazyRouteComponent(load, name),
     errorComponent: PageFault,
   })
+
+/** A list with a detail beside it: one page, which stays as it is while one walks from detail to detail. */
+const pageWithDetail = (path: string, detail: string, load: Module, name: string) => {
+  const list = page(path, load, name)
+  return list.addChildren([
+    createRoute({ getParentRoute: () => list, path: '/' }),
+    createRoute({ getParentRoute: () => list, path: detail }),
+  ])
+}
 
 const workflows = () => import('./pages/workflows/workflows-page.tsx')
 const subscribers = () => import('./pages/subscribers/subscribers-page.tsx')
@@ -37,8 +47,8 @@ const tree = root.addChildren([
   environment.addChildren([
     page('/', () => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
     page('/start', () => import('./pages/start/start-page.tsx'), 'StartPage'),
-    page('/activity', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
-    page('/activity/$notificationId', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
+    pageWithDetail('/activity', '$notificationId', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
+    page('/activity/messages', () => import('./pages/activity/messages-page.tsx'), 'MessagesPage'),
     page('/workflows', workflows, 'WorkflowsPage'),
     page('/workflows/$workflowId', () => import('./pages/workflows/editor-page.tsx'), 'EditorPage'),
     page('/workflows/$workflowId/versions', () => import('./pages/workflows/versions-page.tsx'), 'VersionsPage'),
@@ -57,11 +67,9 @@ const tree = root.addChildren([
       'NewIntegrationPage',
     ),
     page('/integrations/$integrationId', () => import('./pages/integrations/integration-page.tsx'), 'IntegrationPage'),
-    page('/outbox', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
-    page('/outbox/$messageId', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
+    pageWithDetail('/outbox', '$messageId', () => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
     page('/webhooks', () => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
-    page('/webhooks/$endpointId', endpoint, 'EndpointPage'),
-    page('/webhooks/$endpointId/$deliveryId', endpoint, 'EndpointPage'),
+    pageWithDetail('/webhooks/$endpointId', '$deliveryId', endpoint, 'EndpointPage'),
     page('/layouts', () => import('./pages/layouts/layouts-page.tsx'), 'LayoutsPage'),
     page('/layouts/$layoutId', () => import('./pages/layouts/layout-page.tsx'), 'LayoutPage'),
     page('/translations', () => import('./pages/translations/translations-page.tsx'), 'TranslationsPage'),
@@ -92,6 +100,10 @@ export const createDashboardRouter = () =>
     routeTree: tree,
     basepath: basePath,
     defaultPreload: 'intent',
+    // The shape of a page whose code is still on its way.
+    defaultPendingComponent: PagePending,
+    defaultPendingMs: 100,
+    defaultPendingMinMs: 0,
     scrollRestoration: true,
     defaultNotFoundComponent: NotFound,
     ...search,

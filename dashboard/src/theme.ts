@@ -4,8 +4,13 @@ const name = 'posthorn-theme'
 export type Theme = 'system' | 'light' | 'dark'
 
 export function chosenTheme(): Theme {
-  const kept = localStorage.getItem(name)
-  return kept === 'light' || kept === 'dark' ? kept : 'system'
+  try {
+    const kept = localStorage.getItem(name)
+    return kept === 'light' || kept === 'dark' ? kept : 'system'
+  } catch {
+    // A browser that keeps nothing.
+    return 'system'
+  }
 }
 
 const system = matchMedia('(prefers-color-scheme: dark)')
@@ -16,8 +21,12 @@ export function showTheme(theme: Theme = chosenTheme()): void {
 }
 
 export function chooseTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(name)
-  else localStorage.setItem(name, theme)
+  try {
+    if (theme === 'system') localStorage.removeItem(name)
+    else localStorage.setItem(name, theme)
+  } catch {
+    // It holds until the page is left.
+  }
   showTheme(theme)
 }
 

@@ -8,9 +8,13 @@ import type { Environment, Session } from '../session.tsx'
 import { colourOf, EnvironmentContext, useSessions } from '../session.tsx'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon, Logo } from '../ui/icons.tsx'
+import { kept, stored } from '../ui/kept.ts'
 import { Failed, useTitle } from '../ui/page.tsx'
+import { dropUndos } from '../ui/toast.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { Navigation } from './navigation.tsx'
+import { PagePending } from './page-pending.tsx'
+import { Shortcuts } from './shortcuts.tsx'
 import { SignInFrame } from './sign-in.tsx'
 
 const lines = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
@@ -20,7 +24,13 @@ export function EnvironmentFrame() {
   const sessions = useSessions()
   const shown = useRef({ address: '', id: '' })
   if (sessions.data === undefined) {
-    return sessions.error === null ? null : <Failed error={sessions.error} retry={() => void sessions.refetch()} />
+    return sessions.error === null ? (
+      <div className="lg:pl-[224px]">
+        <PagePending />
+      </div>
+    ) : (
+      <Failed error={sessions.error} retry={() => void sessions.refetch()} />
+    )
   }
   const [first, ...others] = sessionsAt(address, sessions.data)
   if (first === undefined) return <ToSignIn />
@@ -78,12 +88,14 @@ function ToSignIn() {
 function Frame({ environment }: { environment: Environment }) {
   const [menu, setMenu] = useState(false)
   const [palette, setPalette] = useState(false)
+  const [isSlim, setSlim] = useState(() => kept<boolean>('slim-navigation') === true)
   const { pathname } = useLocation()
   const environments = useQuery({
     queryKey: [environment.id, 'environments'],
     queryFn: () => answerOf(client.GET('/v1/environments')),
     staleTime: 300_000,
   })
+  useEffect(() => dropUndos, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow screen closes with every move
   useEffect(() => setMenu(false), [pathname])
   useEffect(() => {
@@ -112,8 +124,19 @@ function Frame({ environment }: { environment: Environment }) {
         </span>
         <IconButton name="search" label="Search and commands" onClick={() => setPalette(true)} />
       </header>
-      <aside className="fixed inset-y-0 left-0 z-20 hidden w-[224px] border-r border-line bg-bg-2 pt-[3px] lg:block">
-        {navigation}
+      <aside
+        className={`fixed inset-y-0 left-0 z-20 hidden border-r border-line bg-bg-2 pt-[3px] lg:block ${isSlim ? 'w-14' : 'w-[224px]'}`}
+      >
+        <Navigation
+          environment={environment}
+          environments={environments.data ?? []}
+          isSlim={isSlim}
+          onSearch={() => setPalette(true)}
+          onSlim={(slim) => {
+            stored('slim-navigation', slim)
+            setSlim(slim)
+          }}
+        />
       </aside>
       {menu && (
         <div className="fixed inset-0 z-40 flex lg:hidden">
@@ -128,9 +151,10 @@ function Frame({ environment }: { environment: Environment }) {
           </button>
         </div>
       )}
-      <main id="content" tabIndex={-1} className="outline-none lg:pl-[224px] lg:pt-[3px]">
+      <main id="content" tabIndex={-1} className={`outline-none lg:pt-[3px] ${isSlim ? 'lg:pl-14' : 'lg:pl-[224px]'}`}>
         <Outlet />
       </main>
+      <Shortcuts />
       {palette && <CommandPalette environments={environments.data ?? []} onClose={() => setPalette(false)} />}
     </div>
   )

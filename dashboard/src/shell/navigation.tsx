@@ -10,6 +10,7 @@ import type { Theme } from '../theme.ts'
 import { chooseTheme, chosenTheme } from '../theme.ts'
 import type { IconName } from '../ui/icons.tsx'
 import { Icon, Logo } from '../ui/icons.tsx'
+import { forgetAllEdits } from '../ui/kept.ts'
 import { Menu } from '../ui/menu.tsx'
 import { sayError } from '../ui/toast.tsx'
 import { ChangePassword } from './change-password.tsx'
@@ -26,7 +27,7 @@ export const places: readonly { readonly title?: string; readonly places: readon
     places: [
       { to: '/start', text: 'Start', icon: 'start', words: 'first notification try snippets' },
       { to: '', text: 'Overview', icon: 'overview', words: 'counts charts attention' },
-      { to: '/activity', text: 'Activity', icon: 'activity', words: 'notifications why log' },
+      { to: '/activity', text: 'Activity', icon: 'activity', words: 'notifications messages why log' },
     ],
   },
   {
@@ -71,43 +72,64 @@ const dots = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
 export function Navigation({
   environment,
   environments,
+  isSlim = false,
   onSearch,
+  onSlim,
 }: {
   environment: Environment
   environments: readonly EnvironmentInfo[]
+  /** Icons alone; their words are said, and shown under the pointer. */
+  isSlim?: boolean
   onSearch: () => void
+  /** Where it can be made slim. */
+  onSlim?: (isSlim: boolean) => void
 }) {
+  const words = isSlim ? 'sr-only' : ''
   return (
-    <div className="flex h-full flex-col gap-3 overflow-y-auto p-3">
-      <EnvironmentSwitch environment={environment} environments={environments} />
+    <div className={`flex h-full flex-col gap-3 overflow-x-hidden overflow-y-auto ${isSlim ? 'px-2 py-3' : 'p-3'}`}>
+      <EnvironmentSwitch environment={environment} environments={environments} isSlim={isSlim} />
       <button
         type="button"
         onClick={onSearch}
-        className="flex h-8 items-center gap-2 rounded-md border border-line bg-bg px-2 text-ink-2 hover:border-line-2"
+        title={isSlim ? 'Search (Ctrl K)' : undefined}
+        className={`flex h-8 shrink-0 items-center gap-2 rounded-md border border-line bg-bg px-2 text-ink-2 hover:border-line-2 ${isSlim ? 'justify-center' : ''}`}
       >
         <Icon name="search" size={14} />
-        <span className="flex-1 text-left">Search</span>
-        <kbd className="rounded border border-line px-1 font-mono text-[11px] text-ink-3">Ctrl K</kbd>
+        <span className={isSlim ? 'sr-only' : 'flex-1 text-left'}>Search</span>
+        {!isSlim && <kbd className="rounded border border-line px-1 font-mono text-[11px] text-ink-3">Ctrl K</kbd>}
       </button>
       <nav aria-label="Pages" className="flex flex-1 flex-col gap-4">
         {places.map(({ title, places: group }) => (
           <div key={group[0]?.to} className="flex flex-col gap-px">
-            {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</p>}
+            {title !== undefined && !isSlim && <p className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</p>}
             {group.map(({ to, text, icon }) => (
               <Link
                 key={to}
                 to={`/${environment.slug}${to}`}
                 activeOptions={{ exact: to === '', includeSearch: false }}
-                className="flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-bg-3 hover:text-ink data-[status=active]:bg-bg-3 data-[status=active]:font-medium data-[status=active]:text-ink"
+                title={isSlim ? text : undefined}
+                className="flex h-8 shrink-0 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-bg-3 hover:text-ink data-[status=active]:bg-bg-3 data-[status=active]:font-medium data-[status=active]:text-ink"
               >
                 <Icon name={icon} />
-                {text}
+                <span className={words}>{text}</span>
               </Link>
             ))}
           </div>
         ))}
       </nav>
-      <Account environment={environment} />
+      {onSlim !== undefined && (
+        <button
+          type="button"
+          aria-pressed={isSlim}
+          title={isSlim ? 'Show the words' : undefined}
+          onClick={() => onSlim(!isSlim)}
+          className="flex h-8 shrink-0 items-center gap-2.5 rounded-md px-2 text-ink-3 hover:bg-bg-3 hover:text-ink"
+        >
+          <Icon name={isSlim ? 'right' : 'left'} size={14} />
+          <span className={words}>Slim navigation</span>
+        </button>
+      )}
+      <Account environment={environment} isSlim={isSlim} />
     </div>
   )
 }
@@ -115,9 +137,11 @@ export function Navigation({
 function EnvironmentSwitch({
   environment,
   environments,
+  isSlim,
 }: {
   environment: Environment
   environments: readonly EnvironmentInfo[]
+  isSlim: boolean
 }) {
   const navigate = useNavigate()
   const sessions = useSessions()
@@ -136,9 +160,13 @@ function EnvironmentSwitch({
       label="Environments"
       items={items}
       button={
-        <button type="button" className="flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-bg-3">
+        <button
+          type="button"
+          title={isSlim ? environment.name : undefined}
+          className="flex h-11 shrink-0 items-center gap-2.5 rounded-md px-2 text-left hover:bg-bg-3"
+        >
           <Logo size={22} />
-          <span className="min-w-0 flex-1">
+          <span className={isSlim ? 'sr-only' : 'min-w-0 flex-1'}>
             <span className="block text-xs text-ink-3">Posthorn</span>
             <span className="flex items-center gap-1.5 font-semibold">
               <span className="truncate">{environment.name}</span>
@@ -146,7 +174,7 @@ function EnvironmentSwitch({
               <span className="sr-only">environment, switch</span>
             </span>
           </span>
-          <Icon name="down" size={12} />
+          {!isSlim && <Icon name="down" size={12} />}
         </button>
       }
     />
@@ -159,7 +187,7 @@ const themes: readonly (readonly [Theme, string, IconName])[] = [
   ['dark', 'Dark', 'moon'],
 ]
 
-function Account({ environment }: { environment: Environment }) {
+function Account({ environment, isSlim }: { environment: Environment; isSlim: boolean }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [theme, setTheme] = useState(chosenTheme)
@@ -170,6 +198,7 @@ function Account({ environment }: { environment: Environment }) {
   const leave = async () => {
     await navigate({ to: '/sign-in' })
     await signOut()
+    forgetAllEdits()
     queries.clear()
     await queries.invalidateQueries({ queryKey: sessionsKey })
   }
@@ -195,14 +224,18 @@ function Account({ environment }: { environment: Environment }) {
           { text: 'Sign out', icon: 'out', onSelect: () => void leave().catch(sayError) },
         ]}
         button={
-          <button type="button" className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3">
+          <button
+            type="button"
+            title={isSlim ? (user?.name ?? keyName) : undefined}
+            className="flex shrink-0 items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3"
+          >
             <Icon name={user === undefined ? 'key' : 'people'} />
-            <span className="min-w-0 flex-1">
+            <span className={isSlim ? 'sr-only' : 'min-w-0 flex-1'}>
               <span className="block truncate text-sm">{user?.name ?? keyName}</span>
               <span className="block text-xs text-ink-3">{user === undefined ? what : roleWords[user.role]}</span>
             </span>
             <span className="sr-only">Account and theme</span>
-            <Icon name="more" size={14} />
+            {!isSlim && <Icon name="more" size={14} />}
           </button>
         }
       />

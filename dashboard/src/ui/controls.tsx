@@ -1,9 +1,9 @@
 // What can be pressed and filled in: buttons, fields, switches, tabs.
 
 import * as RadixSwitch from '@radix-ui/react-switch'
-import { Link } from '@tanstack/react-router'
-import type { ButtonHTMLAttributes, InputHTMLAttributes, ReactNode, SelectHTMLAttributes } from 'react'
-import { useId } from 'react'
+import { Link, useLocation } from '@tanstack/react-router'
+import type { ButtonHTMLAttributes, InputHTMLAttributes, KeyboardEvent, ReactNode, SelectHTMLAttributes } from 'react'
+import { useEffect, useId, useRef } from 'react'
 import type { IconName } from './icons.tsx'
 import { Icon } from './icons.tsx'
 
@@ -210,21 +210,43 @@ export function Toggle({
   )
 }
 
+/** On a narrow screen the chosen one may lie beyond the edge: it is moved into sight, and the page is not. */
+function useChosenInSight<Box extends HTMLElement>(chosen: string) {
+  const box = useRef<Box>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again when another one is chosen
+  useEffect(() => {
+    const parent = box.current
+    const one = parent?.querySelector<HTMLElement>('[data-status=active], [aria-checked=true]')
+    if (parent == null || one == null) return
+    const [left, right] = [one.offsetLeft - parent.offsetLeft, one.offsetLeft - parent.offsetLeft + one.offsetWidth]
+    if (left < parent.scrollLeft) parent.scrollLeft = left
+    else if (right > parent.scrollLeft + parent.clientWidth) parent.scrollLeft = right - parent.clientWidth
+  }, [chosen])
+  return box
+}
+
 /** Pages side by side that are one page: each has an address of its own. */
 export function LinkTabs({
   label,
   tabs,
 }: {
   label: string
-  tabs: readonly { to: string; text: string; count?: number }[]
+  tabs: readonly {
+    to: string
+    text: string
+    /** Where the address alone does not say it: pages below it may be others' as well. */
+    isActive?: boolean
+  }[]
 }) {
+  const box = useChosenInSight<HTMLElement>(`${tabs.map(({ to }) => to).join(' ')} ${useLocation().pathname}`)
   return (
-    <nav aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
-      {tabs.map(({ to, text }) => (
+    <nav ref={box} aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
+      {tabs.map(({ to, text, isActive }) => (
         <Link
           key={to}
           to={to}
-          activeOptions={{ exact: true }}
+          activeOptions={{ exact: true, includeSearch: false }}
+          {...(isActive === true ? { 'data-status': 'active', 'aria-current': 'page' } : {})}
           className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm whitespace-nowrap text-ink-2 hover:text-ink data-[status=active]:border-accent data-[status=active]:font-medium data-[status=active]:text-ink"
         >
           {text}
@@ -246,19 +268,34 @@ export function Choice<Value extends string>({
   options: readonly (readonly [value: Value, shown: string])[]
   onChange: (value: Value) => void
 }) {
+  const at = options.findIndex(([one]) => one === value)
+  const box = useChosenInSight<HTMLDivElement>(value)
+  const step = (event: KeyboardEvent<HTMLElement>) => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    const place = (Math.max(0, at) + by + options.length) % options.length
+    const next = options[place]
+    if (next !== undefined) onChange(next[0])
+    event.currentTarget.querySelectorAll<HTMLElement>('[role=radio]')[place]?.focus()
+  }
   return (
     <div
+      ref={box}
       role="radiogroup"
       aria-label={label}
+      onKeyDown={step}
       className="inline-flex max-w-full self-start overflow-x-auto rounded-md border border-line bg-bg-2 p-0.5"
     >
-      {options.map(([one, shown]) => (
+      {options.map(([one, shown], place) => (
         // biome-ignore lint/a11y/useSemanticElements: a button looks and behaves the same everywhere; its role says the rest
         <button
           key={one}
           type="button"
           role="radio"
           aria-checked={one === value}
+          // One stop for the whole group; the arrows move within it.
+          tabIndex={place === Math.max(0, at) ? 0 : -1}
           onClick={() => onChange(one)}
           className={`rounded px-2.5 py-1 text-xs whitespace-nowrap ${one === value ? 'bg-bg font-medium text-ink shadow-sm dark:bg-bg-3' : 'text-ink-2 hover:text-ink'}`}
         >

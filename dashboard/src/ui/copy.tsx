@@ -1,18 +1,43 @@
 // Text that is copied whole by a click, ids shown shortened, and code with a button.
 import { useState } from 'react'
 import { Icon } from './icons.tsx'
+import { say } from './toast.tsx'
 
 const shownMs = 1_500
 
 function useCopied(): [boolean, (text: string) => void] {
   const [copied, setCopied] = useState(false)
   const copy = (text: string) => {
-    void navigator.clipboard?.writeText(text).then(() => {
+    void copyText(text).then((isDone) => {
+      if (!isDone) return say('The browser does not let this page copy. Select the text and copy it.', 'error')
       setCopied(true)
       setTimeout(() => setCopied(false), shownMs)
     })
   }
   return [copied, copy]
+}
+
+/** Browsers have a clipboard only for pages that came over https or from the machine itself; the older way works in all. */
+async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    const isDone = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    if (isDone) return true
+  }
+  const focused = document.activeElement
+  const field = document.createElement('textarea')
+  field.value = text
+  field.setAttribute('aria-hidden', 'true')
+  // Beside what has the focus: a dialog lets nothing outside of it be selected.
+  const parent = focused?.closest('dialog') ?? document.body
+  parent.append(field)
+  field.select()
+  const isDone = document.execCommand('copy')
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus()
+  return isDone
 }
 
 export const shortened = (text: string): string => (text.length <= 18 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`)

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { Button, IconButton, TextField } from './controls.tsx'
 import { Code } from './copy.tsx'
-import { Notice } from './page.tsx'
+import { Fault, Notice } from './page.tsx'
 
 export function Dialog({
   title,
@@ -134,7 +134,7 @@ export function FormDialog({
           if (!disabled && !busy) onSubmit()
         }}
       >
-        {error !== null && <Notice tone="error">{error.message}</Notice>}
+        <Fault error={error} />
         {children}
       </form>
     </Dialog>

@@ -5,7 +5,7 @@ import { Button } from './controls.tsx'
 import { ConfirmByTyping } from './dialog.tsx'
 import type { Edits } from './edits.ts'
 import { BackTo } from './list.tsx'
-import { Notice, Page } from './page.tsx'
+import { Fault, Notice, Page } from './page.tsx'
 
 export interface Saving {
   readonly isPending: boolean
@@ -23,7 +23,7 @@ export const Overtaken = ({ what }: { what: string }) => (
 export function SaveNotices({ what, isOvertaken, save }: { what: string; isOvertaken: boolean; save: Saving }) {
   return (
     <>
-      {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
+      <Fault error={save.error} />
       {isOvertaken && !save.isPending && <Overtaken what={what} />}
     </>
   )

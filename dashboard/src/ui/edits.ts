@@ -1,6 +1,7 @@
 // What was changed in a form and is not saved yet. A newer record from the service takes nothing of it away: fields that were
 // not touched show it, and a field that was changed here and there is a conflict.
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
+import { forgotten, kept, stored } from './kept.ts'
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
@@ -25,15 +26,25 @@ export interface Edits<Fields> {
   settle(sent: Partial<Fields>): void
 }
 
-export function useEdits<Fields extends object>(saved: Fields): Edits<Fields> {
+/** `keptAs`: what this browser keeps them under until they are saved or discarded; for what holds no secret. */
+export function useEdits<Fields extends object>(saved: Fields, keptAs?: string): Edits<Fields> {
   type Name = keyof Fields
-  const [{ made, from }, setState] = useState<State<Fields>>({ made: {}, from: {} })
+  const none = { made: {}, from: {} }
+  const [{ made, from }, setState] = useState<State<Fields>>(
+    () => (keptAs === undefined ? undefined : kept<State<Fields>>(keptAs)) ?? none,
+  )
   const [discards, setDiscards] = useState(0)
   const changedNames = (Object.keys(made) as Name[]).filter((name) => !isSame(made[name], saved[name]))
+  const isChanged = changedNames.length > 0
+  useEffect(() => {
+    if (keptAs === undefined) return
+    if (isChanged) stored(keptAs, { made, from })
+    else forgotten(keptAs)
+  }, [keptAs, isChanged, made, from])
   return {
     values: { ...saved, ...made },
     changed: Object.fromEntries(changedNames.map((name) => [name, made[name]])) as Partial<Fields>,
-    isChanged: changedNames.length > 0,
+    isChanged,
     isOvertaken: changedNames.some((name) => !isSame(from[name], saved[name])),
     discards,
     set: (members) =>
@@ -45,6 +56,8 @@ export function useEdits<Fields extends object>(saved: Fields): Edits<Fields> {
         },
       })),
     discard: () => {
+      // At once: the page of a record that is deleted may be gone before it is drawn again.
+      if (keptAs !== undefined) forgotten(keptAs)
       setState({ made: {}, from: {} })
       setDiscards(discards + 1)
     },

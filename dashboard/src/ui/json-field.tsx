@@ -1,8 +1,8 @@
 // A JSON object as text, folded away until it is needed; what cannot be read is said and reported, and changes nothing.
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
-import { Field } from './controls.tsx'
 import { Icon } from './icons.tsx'
+import { TemplateField } from './template-field.tsx'
 
 type Json = Record<string, unknown>
 
@@ -46,19 +46,18 @@ export function JsonField({
     }
   }
   const field = (
-    <Field label={label} hint={hint} error={error}>
-      {(ids) => (
-        <textarea
-          {...ids}
-          rows={rows}
-          spellCheck={false}
-          className="field font-mono text-xs"
-          value={text ?? written}
-          onChange={(event) => change(event.target.value)}
-          onBlur={() => error === undefined && setText(undefined)}
-        />
-      )}
-    </Field>
+    // biome-ignore lint/a11y/noStaticElementInteractions: what was written is put in order once its field is left
+    <div onBlur={() => error === undefined && setText(undefined)}>
+      <TemplateField
+        language="json"
+        label={label}
+        hint={hint}
+        error={error}
+        rows={rows}
+        value={text ?? written}
+        onText={change}
+      />
+    </div>
   )
   if (open) return field
   return (

@@ -8,7 +8,7 @@ import { Button } from './controls.tsx'
 import type { IconName } from './icons.tsx'
 import { Icon } from './icons.tsx'
 import type { Asked } from './page.tsx'
-import { Answered, Empty, Page } from './page.tsx'
+import { Answered, Empty, Fault, Page } from './page.tsx'
 import type { Column } from './table.tsx'
 import { Table } from './table.tsx'
 
@@ -24,13 +24,24 @@ export interface ListProps<Data, Row> {
   readonly empty: ReactNode
   readonly more?: ((data: Data) => (() => void) | undefined) | undefined
   readonly loadingMore?: boolean
+  /** Why the next rows did not come. */
+  readonly moreError?: Error | null
   readonly rows?: number
 }
 
 /** Below a list that is no table. */
-export const MoreButton = ({ more, busy }: { more: (() => void) | undefined; busy: boolean }) =>
+export const MoreButton = ({
+  more,
+  busy,
+  error,
+}: {
+  more: (() => void) | undefined
+  busy: boolean
+  error: Error | null
+}) =>
   more === undefined ? null : (
-    <div className="flex justify-center border-t border-line p-2">
+    <div className="flex flex-wrap items-center justify-center gap-2 border-t border-line p-2">
+      {!busy && <Fault error={error} />}
       <Button look="quiet" busy={busy} onClick={more}>
         Show more
       </Button>

@@ -150,6 +150,22 @@ export function Answered<Data>({
   return <Loading rows={rows ?? 6} />
 }
 
+/** What did not work, beside what was to be done: what was typed is still there. */
+export function Fault({ error }: { error: Error | null }) {
+  if (error === null) return null
+  const { errorId } = error instanceof ApiError ? error : { errorId: undefined }
+  return (
+    <Notice tone="error">
+      {error.message}
+      {errorId !== undefined && (
+        <span className="block text-xs">
+          Quote this when you report it: <CopyText text={errorId} whole />
+        </span>
+      )}
+    </Notice>
+  )
+}
+
 export function Notice({ tone, children }: { tone: 'info' | 'warning' | 'error' | 'good'; children: ReactNode }) {
   const looks = {
     info: 'bg-blue-bg text-blue',

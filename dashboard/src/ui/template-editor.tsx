@@ -9,6 +9,7 @@ import { Annotation, Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
+import { jsonLanguage } from './json-words.ts'
 import type { TemplateFieldProps } from './template-props.ts'
 import { filters, standardVariables } from './template-words.ts'
 
@@ -43,7 +44,8 @@ const theme = (rows: number) =>
     },
     '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-bg)', color: 'var(--ink)' },
     '.cm-completionDetail': { color: 'var(--ink-3)', fontStyle: 'normal' },
-    '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--red)' },
+    // A border: browsers would carry a decoration of the text over to what replaces it, as a style that the policy refuses.
+    '.cm-lintRange-error': { backgroundImage: 'none', borderBottom: '2px dotted var(--red)' },
   })
 
 const colours = syntaxHighlighting(
@@ -84,7 +86,9 @@ const fromPage = Annotation.define<boolean>()
 /** A value as the editor holds it: line breaks of one kind, and none in a field of one line. */
 const heldText = (value: string, rows: number): string => value.replace(/\r\n?|\n/g, rows > 1 ? '\n' : ' ')
 
-export default function TemplateEditor({ label, value, error, rows = 1, variables = [], onText }: TemplateFieldProps) {
+export default function TemplateEditor(props: TemplateFieldProps) {
+  const { label, value, error, rows = 1, variables = [], language = 'liquid', onText } = props
+  const spoken = () => (language === 'json' ? jsonLanguage : liquid(completionsOf(variables)))
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const words = useRef(new Compartment())
@@ -108,7 +112,7 @@ export default function TemplateEditor({ label, value, error, rows = 1, variable
           autocompletion({ activateOnTyping: true, icons: false }),
           // Tab leaves the field, as everywhere.
           keymap.of([...completionKeymap, ...(rows > 1 ? [] : noEnter), ...defaultKeymap, ...historyKeymap]),
-          words.current.of(liquid(completionsOf(variables))),
+          words.current.of(spoken()),
           colours,
           theme(rows),
           EditorView.lineWrapping,
@@ -137,7 +141,7 @@ export default function TemplateEditor({ label, value, error, rows = 1, variable
   }, [value, rows])
   // biome-ignore lint/correctness/useExhaustiveDependencies: compared by what they hold
   useEffect(() => {
-    view.current?.dispatch({ effects: words.current.reconfigure(liquid(completionsOf(variables))) })
+    view.current?.dispatch({ effects: words.current.reconfigure(spoken()) })
   }, [known])
   useEffect(() => {
     const made = view.current

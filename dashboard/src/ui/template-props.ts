@@ -12,4 +12,6 @@ export interface TemplateFieldProps {
   readonly variables?: readonly string[]
   /** Said to those who hear the page, and not shown. */
   readonly isLabelHidden?: boolean
+  /** Liquid in text or HTML when left out. */
+  readonly language?: 'liquid' | 'json'
 }

@@ -2,13 +2,22 @@
 import { useSyncExternalStore } from 'react'
 import { Icon } from './icons.tsx'
 
+interface Undo {
+  readonly text: string
+  readonly onUndo: () => void
+}
+
 interface Toast {
   readonly id: number
   readonly tone: 'good' | 'error'
   readonly text: string
+  /** Takes back what was done. */
+  readonly undo: Undo | undefined
 }
 
 const shownMs = 6_000
+/** To read it, to think, and to get there. */
+const undoShownMs = 12_000
 let toasts: readonly Toast[] = []
 let last = 0
 const listeners = new Set<() => void>()
@@ -18,14 +27,25 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-export function say(text: string, tone: Toast['tone'] = 'good'): void {
+const dismiss = (toast: Toast): void => change(toasts.filter((one) => one !== toast))
+
+/** What can be taken back belongs to the page it was done on: with that page, the offer goes. */
+export const dropUndos = (): void => change(toasts.filter(({ undo }) => undo === undefined))
+
+/** Answers with a way to take the news off the page before its time. */
+export function say(text: string, tone: Toast['tone'] = 'good', onUndo?: () => void): () => void {
   last += 1
-  const toast = { id: last, tone, text }
+  const toast = { id: last, tone, text, undo: onUndo === undefined ? undefined : { text: 'Undo', onUndo } }
   change([...toasts.slice(-3), toast])
-  setTimeout(() => change(toasts.filter((one) => one !== toast)), shownMs)
+  setTimeout(() => dismiss(toast), onUndo === undefined ? shownMs : undoShownMs)
+  return () => dismiss(toast)
 }
 
-export const sayError = (error: Error): void => say(error.message, 'error')
+/** With what to quote, where the fault is the service's own. */
+export function sayError(error: Error): void {
+  const { errorId } = error as { errorId?: string }
+  say(errorId === undefined ? error.message : `${error.message} (error ${errorId})`, 'error')
+}
 
 export function Toasts() {
   const shown = useSyncExternalStore(
@@ -50,6 +70,18 @@ export function Toasts() {
             className={`mt-0.5 ${toast.tone === 'good' ? 'text-green' : 'text-red'}`}
           />
           <span>{toast.text}</span>
+          {toast.undo !== undefined && (
+            <button
+              type="button"
+              className="link shrink-0 font-medium"
+              onClick={() => {
+                dismiss(toast)
+                toast.undo?.onUndo()
+              }}
+            >
+              {toast.undo.text}
+            </button>
+          )}
         </div>
       ))}
     </div>

@@ -1,10 +1,10 @@
 // Activity: what happened, newest first, with every filter in the address; a detail beside the list.
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client, streamOf } from '../../api.ts'
-import { useAsk } from '../../ask.ts'
+import { isShort, useAskRows } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useEnvironment } from '../../session.tsx'
 import { Button, buttonClass } from '../../ui/controls.tsx'
@@ -14,6 +14,7 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ActivityTabs } from './activity-tabs.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { NotificationDetail } from './notification-detail.tsx'
 import { outcomeOf, personOf, stateOfJob } from './outcome.ts'
@@ -21,22 +22,22 @@ import type { ActivitySearch } from './search.ts'
 
 type Activity = Schemas['Activity']
 const pageSize = 50
-const pagesMax = 20
+/** As the page itself decides: from here on a notification opens beside the list. */
+const isBeside = (): boolean => matchMedia('(min-width: 1280px)').matches
 /** After a connection that broke. */
 const againMs = 3_000
 
 const columns: readonly Column<Activity>[] = [
-  { head: 'Status', width: '104px', cell: ({ jobs }) => <Status state={outcomeOf(jobs)} /> },
+  { head: 'Status', width: '124px', cell: ({ jobs }) => <Status state={outcomeOf(jobs)} /> },
   {
     head: 'Notification',
-    grows: true,
     cell: (one) => <Name of={one} />,
   },
   { head: 'Steps', from: 'md', width: '150px', cell: ({ jobs }) => <Steps jobs={jobs} /> },
   {
     head: 'When',
     from: 'sm',
-    width: '110px',
+    width: '132px',
     right: true,
     cell: ({ createdAt }) => (
       <span className="text-ink-2">
@@ -98,30 +99,17 @@ function Steps({ jobs }: { jobs: Activity['jobs'] }) {
 
 export function ActivityPage() {
   const { notificationId } = useParams({ strict: false }) as { notificationId?: string }
-  const search = useSearch({ strict: false }) as ActivitySearch
+  const { tab, ...search } = useSearch({ strict: false }) as ActivitySearch & { tab?: string }
   const go = useGo()
-  const [pages, setPages] = useState(1)
-  const list = useAsk(
-    ['activity', { ...search, pages }],
-    async () => {
-      const found: Activity[] = []
-      let hasMore = true
-      for (let page = 0; page < pages && hasMore; page += 1) {
-        const query = { ...queryOf(search), page, limit: pageSize }
-        const answer = await answerOf(client.GET('/v1/notifications', { params: { query } }))
-        found.push(...answer.data)
-        hasMore = answer.hasMore
-      }
-      return { found, hasMore }
-    },
-    { keeps: true },
+  const list = useAskRows(['activity', search], ({ page }) =>
+    answerOf(client.GET('/v1/notifications', { params: { query: { ...queryOf(search), page, limit: pageSize } } })),
   )
-  const fresh = useNews(() => void list.refetch())
+  const fresh = useNews(() => void list.table.of.refetch())
   const isFiltered = Object.values(search).some(Boolean)
   return (
     <Page
       title="Activity"
-      count={list.data === undefined ? undefined : `${list.data.found.length}${list.data.hasMore ? '+' : ''}`}
+      count={list.count}
       lead="What was triggered, for whom, and what happened step by step."
       actions={
         <span className="flex items-center gap-1.5 text-xs text-ink-3" role="status">
@@ -130,11 +118,16 @@ export function ActivityPage() {
         </span>
       }
     >
+      <ActivityTabs of="notifications" />
       <div className={notificationId === undefined ? '' : 'max-xl:hidden'}>
         <Filters
           search={search}
           onChange={(next) =>
-            go(notificationId === undefined ? '/activity' : `/activity/${notificationId}`, next, { replace: true })
+            go(
+              notificationId === undefined ? '/activity' : `/activity/${notificationId}`,
+              { ...next, tab },
+              { replace: true },
+            )
           }
         />
       </div>
@@ -155,45 +148,55 @@ export function ActivityPage() {
               {fresh.count} new, show
             </button>
           )}
-          <Answered of={list} rows={10}>
-            {({ found, hasMore }) =>
-              found.length === 0 ? (
-                isFiltered ? (
-                  <Empty
-                    icon="search"
-                    title="Nothing matches these filters"
-                    action={<Button onClick={() => go('/activity')}>Clear the filters</Button>}
+          <Answered of={list.table.of} rows={10}>
+            {(pages) => {
+              const found = list.table.rowsOf(pages)
+              if (found.length > 0)
+                return (
+                  <Table
+                    label="Activity"
+                    rows={found}
+                    columns={notificationId === undefined ? columns : narrowColumns}
+                    keyOf={({ _id }) => _id}
+                    chosen={notificationId}
+                    onOpen={({ _id }) => go(`/activity/${_id}`, { ...search, tab }, { stays: isBeside() })}
+                    more={list.table.more()}
+                    loadingMore={list.table.loadingMore}
+                    moreError={list.table.moreError}
                   />
-                ) : (
-                  <Empty
-                    icon="activity"
-                    title="No activity yet"
-                    action={
-                      <EnvLink to="/start" className={buttonClass('primary')}>
-                        Send the first notification
-                      </EnvLink>
-                    }
-                  >
-                    Every triggered event appears here immediately, with the result of each step.
-                  </Empty>
                 )
-              ) : (
-                <Table
-                  label="Activity"
-                  rows={found}
-                  columns={notificationId === undefined ? columns : narrowColumns}
-                  keyOf={({ _id }) => _id}
-                  chosen={notificationId}
-                  onOpen={({ _id }) => go(`/activity/${_id}`, search)}
-                  more={hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined}
-                  loadingMore={list.isFetching}
+              return isFiltered ? (
+                <Empty
+                  icon="search"
+                  title="Nothing matches these filters"
+                  action={<Button onClick={() => go('/activity')}>Clear the filters</Button>}
                 />
+              ) : (
+                <Empty
+                  icon="activity"
+                  title="No activity yet"
+                  action={
+                    <EnvLink to="/start" className={buttonClass('primary')}>
+                      Send the first notification
+                    </EnvLink>
+                  }
+                >
+                  Every triggered event appears here immediately, with the result of each step.
+                </Empty>
               )
-            }
+            }}
           </Answered>
         </div>
         {notificationId !== undefined && (
-          <NotificationDetail key={notificationId} id={notificationId} onClose={() => go('/activity', search)} />
+          <NotificationDetail
+            key={notificationId}
+            id={notificationId}
+            tab={tab}
+            onTab={(next) =>
+              go(`/activity/${notificationId}`, { ...search, tab: next }, { replace: true, stays: true })
+            }
+            onClose={() => go('/activity', search, { stays: isBeside() })}
+          />
         )}
       </div>
     </Page>
@@ -206,15 +209,37 @@ function useNews(refresh: () => void) {
   const queries = useQueryClient()
   const [count, setCount] = useState(0)
   const [isLive, setLive] = useState(false)
+  const waiting = useRef(0)
   useEffect(() => {
     const ending = new AbortController()
     let after = ''
+    let isReading = false
+    let isWanted = false
+    /** One reading after the other: what comes meanwhile is for the next one, and cancels none. */
+    const readAgain = async () => {
+      isWanted = true
+      if (isReading) return
+      isReading = true
+      while (isWanted && !ending.signal.aborted) {
+        isWanted = false
+        const gently = { cancelRefetch: false }
+        const predicate = ({ state }: { state: { data: unknown } }) => isShort(state.data)
+        // Rows change where they are, unless new ones would come with them and move what is read.
+        const hasNew = waiting.current > 0
+        await Promise.all([
+          queries.invalidateQueries({ queryKey: [id, 'notification'] }, gently),
+          hasNew ? undefined : queries.invalidateQueries({ queryKey: [id, 'activity'], predicate }, gently),
+        ])
+      }
+      isReading = false
+    }
     const hear = (data: string) => {
       const news = JSON.parse(data) as { created: number; changed: number; newest: string | null }
       after = news.newest ?? ''
       setLive(true)
-      setCount((before) => before + news.created)
-      if (news.changed > 0) void queries.invalidateQueries({ queryKey: [id, 'notification'] })
+      waiting.current += news.created
+      setCount(waiting.current)
+      if (news.changed > 0) void readAgain()
     }
     const listen = async () => {
       while (!ending.signal.aborted) {
@@ -232,6 +257,7 @@ function useNews(refresh: () => void) {
     return () => ending.abort()
   }, [id, queries])
   const show = () => {
+    waiting.current = 0
     setCount(0)
     refresh()
   }

@@ -2,18 +2,32 @@
 import { useState } from 'react'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
-import { isTime } from '../../ui/time.tsx'
+import { exactTime } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { useWorkflowName, WorkflowPicker } from '../workflows/workflow-picker.tsx'
 import { MoreFilters } from './more-filters.tsx'
 import type { ActivitySearch } from './search.ts'
 
 type Severity = 'high' | 'medium' | 'low' | 'none'
-type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay'
+type Channel = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay' | 'throttle' | 'custom'
+const stepTypes: readonly Channel[] = [
+  'email',
+  'in_app',
+  'sms',
+  'push',
+  'chat',
+  'digest',
+  'delay',
+  'throttle',
+  'custom',
+]
+/** A code as words: noIntegration, no integration. */
+export const reasonWords = (code: string): string =>
+  code.replaceAll('_', ' ').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 export function queryOf(search: ActivitySearch) {
   const { subscriber, workflow, channel, transactionId, topic, email, severity, context, after, before } = search
-  const { failed, failedProvider } = search
+  const { failed, failedProvider, failedReason } = search
   return {
     ...(subscriber === undefined ? {} : { search: subscriber }),
     ...(workflow === undefined ? {} : { templates: [workflow] }),
@@ -25,6 +39,7 @@ export function queryOf(search: ActivitySearch) {
     ...(context === undefined ? {} : { contextKeys: context.split(',').map((one) => one.trim()) }),
     ...(failed === undefined ? {} : { failed: [failed as Channel | 'any'] }),
     ...(failedProvider === undefined ? {} : { failedProviders: [failedProvider] }),
+    ...(failedReason === undefined ? {} : { failedReasons: [failedReason] }),
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
   }
@@ -37,6 +52,12 @@ const ranges = [
   ['24', 'Last 24 hours'],
   ['168', 'Last 7 days'],
 ] as const
+
+/** How long ago, as the list of times has it; none of them for another time. */
+const rangeOf = (after: string | undefined): string =>
+  after === undefined
+    ? ''
+    : (ranges.find(([hours]) => Math.abs(Date.now() - Date.parse(after) - Number(hours) * hourMs) < 60_000)?.[0] ?? '')
 
 export function Filters({ search, onChange }: { search: ActivitySearch; onChange: (next: ActivitySearch) => void }) {
   const workflowName = useWorkflowName(search.workflow)
@@ -59,12 +80,14 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
     context: 'Context',
     failed: 'Failed',
     failedProvider: 'Failed at',
+    failedReason: 'Because of',
     after: 'Since',
     before: 'Until',
   }
   const shown = (name: string, value: string): string => {
     if (name === 'workflow') return workflowName ?? value
-    if (name === 'after' || name === 'before') return isTime(value) ? new Date(value).toLocaleString() : value
+    if (name === 'after' || name === 'before') return exactTime(value)
+    if (name === 'failedReason') return reasonWords(value)
     if (name === 'failedProvider') return providerName(value)
     if (name === 'failed') return value === 'any' ? 'any step' : nameOfStep(value)
     return name === 'channel' ? nameOfStep(value) : value
@@ -103,11 +126,11 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
           className="field max-w-40 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
         >
           <option value="">All channels</option>
-          <option value="email">E-mail</option>
-          <option value="in_app">In-app</option>
-          <option value="sms">SMS</option>
-          <option value="push">Push</option>
-          <option value="chat">Chat</option>
+          {stepTypes.map((type) => (
+            <option key={type} value={type}>
+              {nameOfStep(type)}
+            </option>
+          ))}
         </select>
         <select
           aria-label="Result"
@@ -123,7 +146,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
         </select>
         <select
           aria-label="Time"
-          value=""
+          value={rangeOf(search.after)}
           onChange={(event) =>
             set(
               'after',
@@ -134,7 +157,7 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
         >
           {ranges.map(([value, shown]) => (
             <option key={value} value={value}>
-              {value === '' && search.after !== undefined ? 'Time' : shown}
+              {value === '' && search.after !== undefined && rangeOf(search.after) === '' ? 'Since a time' : shown}
             </option>
           ))}
         </select>

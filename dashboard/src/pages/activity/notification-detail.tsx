@@ -21,7 +21,15 @@ type Detail = Schemas['ActivityDetail']
 const refreshMs = 2_000
 const open = new Set(['queued', 'running', 'delayed', 'pending', 'retrying'])
 
-export function NotificationDetail({ id, onClose }: { id: string; onClose: () => void }) {
+interface Shown {
+  /** As it stands in the address. */
+  readonly tab: string | undefined
+  onTab: (tab: Tab) => void
+  onClose: () => void
+}
+
+export function NotificationDetail({ id, ...shown }: Shown & { id: string }) {
+  const { onClose } = shown
   const path = { notificationId: id }
   const detail = useAsk(['notification', id], () =>
     answerOf(client.GET('/v1/notifications/{notificationId}', { params: { path } })),
@@ -36,7 +44,7 @@ export function NotificationDetail({ id, onClose }: { id: string; onClose: () =>
   return (
     <article className="card min-w-0" aria-label="Notification">
       <Answered of={detail} rows={8}>
-        {(one) => <Whole detail={one} why={why.data} whyError={why.error} onClose={onClose} />}
+        {(one) => <Whole detail={one} why={why.data} whyError={why.error} {...shown} />}
       </Answered>
       {detail.data === undefined && detail.error !== null && (
         <div className="flex justify-center pb-6">
@@ -47,21 +55,23 @@ export function NotificationDetail({ id, onClose }: { id: string; onClose: () =>
   )
 }
 
-type Tab = 'steps' | 'message' | 'data'
+const tabs = ['steps', 'message', 'data'] as const
+type Tab = (typeof tabs)[number]
 
 function Whole({
   detail,
   why,
   whyError,
+  tab: asked,
+  onTab,
   onClose,
-}: {
+}: Shown & {
   detail: Detail
   why: Schemas['Why'] | undefined
   whyError: Error | null
-  onClose: () => void
 }) {
   useTitle(`${detail.template.name} to ${personOf(detail)}`)
-  const [tab, setTab] = useState<Tab>('steps')
+  const tab: Tab = tabs.find((one) => one === asked) ?? 'steps'
   const messages = detail.jobs.flatMap((job) => job.messages.map((message) => ({ message, job })))
   return (
     <>
@@ -103,7 +113,7 @@ function Whole({
         <Choice
           label="What to show"
           value={tab}
-          onChange={setTab}
+          onChange={onTab}
           options={[
             ['steps', 'What happened'],
             ['message', messages.length === 1 ? 'The message' : `Messages (${messages.length})`],

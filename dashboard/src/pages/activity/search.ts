@@ -13,6 +13,8 @@ export interface ActivitySearch {
   readonly failed?: string
   /** Called for a failed step. */
   readonly failedProvider?: string
+  /** What was reported of a failed step, as a code. */
+  readonly failedReason?: string
   readonly after?: string
   readonly before?: string
   readonly [name: string]: string | undefined

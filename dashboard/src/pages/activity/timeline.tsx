@@ -1,4 +1,5 @@
 // The steps of a notification in order: what each did, when, why, and the evidence.
+import { Fragment } from 'react'
 import type { Schemas } from '../../api.ts'
 import { CopyText } from '../../ui/copy.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
@@ -34,15 +35,39 @@ export function Timeline({ detail, why }: { detail: Detail; why: Schemas['Why'] 
         </p>
       </Point>
       {detail.jobs.map((job, index) => (
-        <Step
-          key={job._id}
-          job={job}
-          why={why?.steps.find(({ stepId }) => stepId === job.step._id)}
-          startedAt={startedAt}
-          last={index === detail.jobs.length - 1}
-        />
+        <Fragment key={job._id}>
+          <Gap ms={(endOf(job) ?? 0) - lastEndBefore(detail, index, startedAt)} />
+          <Step
+            job={job}
+            why={why?.steps.find(({ stepId }) => stepId === job.step._id)}
+            startedAt={startedAt}
+            last={index === detail.jobs.length - 1}
+          />
+        </Fragment>
       ))}
     </ol>
+  )
+}
+
+const endOf = (job: Job): number | undefined => {
+  const last = job.executionDetails.at(-1)?.createdAt
+  return last === undefined ? undefined : new Date(last).getTime()
+}
+
+const lastEndBefore = ({ jobs }: Detail, index: number, startedAt: number): number =>
+  Math.max(startedAt, ...jobs.slice(0, index).map((job) => endOf(job) ?? 0))
+
+const gapShownMs = 1_000
+
+/** The time between two steps: ten times as long is a little further apart, so that an hour and a day both fit. */
+function Gap({ ms }: { ms: number }) {
+  if (ms < gapShownMs) return null
+  const height = 20 + 4 * Math.round(3 * Math.log10(ms / gapShownMs))
+  return (
+    <li className="relative -mt-5 mb-1 flex items-center" style={{ height: height + 20 }}>
+      <span className="absolute inset-y-0 left-[13px] border-l border-dashed border-line-2" />
+      <span className="pl-10 text-xs text-ink-3">{duration(ms)} later</span>
+    </li>
   )
 }
 

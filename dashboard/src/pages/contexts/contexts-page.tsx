@@ -3,9 +3,9 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAsk, useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
+import { useEnvironment, useMayChange } from '../../session.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -19,7 +19,6 @@ import { exactTime, Time } from '../../ui/time.tsx'
 
 type Context = Schemas['Context']
 const pageSize = 100
-const pagesMax = 20
 
 const columns: readonly Column<Context>[] = [
   { head: 'Type', width: '180px', cell: (one) => <span className="block truncate text-ink-2">{one.type}</span> },
@@ -29,7 +28,7 @@ const columns: readonly Column<Context>[] = [
     head: 'Changed',
     from: 'sm',
     right: true,
-    width: '120px',
+    width: '132px',
     cell: (one) => (
       <Muted>
         <Time at={one.updatedAt} />
@@ -44,28 +43,17 @@ export function ContextsPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
   const [creating, setCreating] = useState(false)
-  const [pages, setPages] = useState(1)
-  const list = useAsk(
-    ['contexts', 'list', { q, pages }],
-    async () => {
-      const found: Context[] = []
-      let after: string | null = null
-      let total = 0
-      for (let page = 0; page < pages && (page === 0 || after !== null); page += 1) {
-        const query = { limit: pageSize, ...(q === '' ? {} : { search: q }), ...(after === null ? {} : { after }) }
-        const answer: Schemas['ContextPage'] = await answerOf(client.GET('/v2/contexts', { params: { query } }))
-        found.push(...answer.data)
-        total = answer.totalCount
-        after = answer.next
-      }
-      return { found, total, hasMore: after !== null }
-    },
-    { keeps: true },
+  const list = useAskRows(['contexts', 'list', q], ({ cursor }) =>
+    answerOf(
+      client.GET('/v2/contexts', {
+        params: { query: { limit: pageSize, ...(q === '' ? {} : { search: q }), ...cursor } },
+      }),
+    ),
   )
   return (
     <ListPage
       title="Contexts"
-      count={list.data?.total}
+      count={list.total}
       lead="Objects of your own domain that events refer to, such as a workspace or a project, with data for templates."
       creates={{ text: 'New context', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       search={{
@@ -76,13 +64,10 @@ export function ContextsPage() {
         hint: 'The search is case-sensitive.',
         onSearch: (text) => go('/contexts', { q: text }),
       }}
-      of={list}
-      rowsOf={({ found }) => found}
+      {...list.table}
       columns={columns}
       keyOf={({ type, id }) => `${type}:${id}`}
       onOpen={(one) => go(addressOf(one))}
-      more={({ hasMore }) => (hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined)}
-      loadingMore={list.isFetching}
       empty={{
         icon: 'context',
         title: 'No contexts yet',
@@ -134,7 +119,11 @@ export function ContextPage() {
 function ContextForm({ context }: { context: Context }) {
   const go = useGo()
   const mayChange = useMayChange('subscribers:write')
-  const edits = useEdits({ data: context.data as Record<string, unknown> })
+  const { id: environmentId } = useEnvironment()
+  const edits = useEdits(
+    { data: context.data as Record<string, unknown> },
+    `context-${environmentId}-${context.type}:${context.id}`,
+  )
   const [isValid, setValid] = useState(true)
   const params = { path: { type: context.type, id: context.id } }
   const save = useChange(
@@ -151,7 +140,10 @@ function ContextForm({ context }: { context: Context }) {
     touches: ['contexts'],
     says: 'The context is deleted',
     leaves: true,
-    onDone: () => go('/contexts'),
+    onDone: () => {
+      edits.discard()
+      go('/contexts')
+    },
   })
   return (
     <EditPage

@@ -1,9 +1,10 @@
 // How an account's provider does over time: what it accepted and what failed, hour by hour or day by day.
-import { lazy, Suspense, useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
-import { EnvLink } from '../../env-link.tsx'
+import { EnvLink, useGo } from '../../env-link.tsx'
 import type { Series } from '../../ui/chart.tsx'
 import { Choice } from '../../ui/controls.tsx'
 import { Answered, Empty, Loading, Section } from '../../ui/page.tsx'
@@ -55,7 +56,7 @@ export function seriesOf(counts: ProviderCounts, { providerId, channel }: Of): S
   })
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+const sum = (numbers: readonly (number | null)[]): number => numbers.reduce<number>((all, one) => all + (one ?? 0), 0)
 
 export function shareOf(series: readonly Series[]): { total: number; failed: number } {
   const total = sum(series.map(({ counts }) => sum(counts)))
@@ -68,11 +69,15 @@ export function Health({
   providerName,
   accounts,
 }: {
-  integration: Of
+  integration: Of & Pick<Schemas['Integration'], '_id'>
   providerName: string
   accounts: number
 }) {
-  const [range, setRange] = useState<Range>('24h')
+  const search = useSearch({ strict: false }) as { range?: string }
+  const go = useGo()
+  const range: Range = search.range !== undefined && search.range in ranges ? (search.range as Range) : '24h'
+  const setRange = (next: Range) =>
+    go(`/integrations/${integration._id}`, { range: next }, { replace: true, stays: true })
   const counts = useProviderCounts(range)
   return (
     <Section

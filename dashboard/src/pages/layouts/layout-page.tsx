@@ -5,12 +5,13 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
-import { Button, TextArea, TextField } from '../../ui/controls.tsx'
+import { Button, TextField } from '../../ui/controls.tsx'
 import { EditPage } from '../../ui/edit-page.tsx'
 import { useEdits } from '../../ui/edits.ts'
 import { EmailView } from '../../ui/message-frame.tsx'
 import { Answered, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
+import { TemplateField } from '../../ui/template-field.tsx'
 
 type Layout = Schemas['Layout']
 const sample =
@@ -28,7 +29,7 @@ function LayoutForm({ layout }: { layout: Layout }) {
   const go = useGo()
   const mayChange = useMayChange('workflows:write')
   const path = { layoutId: layout._id ?? '' }
-  const edits = useEdits({ name: layout.name, content: layout.content })
+  const edits = useEdits({ name: layout.name, content: layout.content }, `layout-${layout._id}`)
   const { name, content } = edits.values
   const save = useChange(
     (body: typeof edits.changed) => answerOf(client.PATCH('/v1/layouts/{layoutId}', { params: { path }, body })),
@@ -47,7 +48,10 @@ function LayoutForm({ layout }: { layout: Layout }) {
     touches: ['layouts'],
     says: 'The layout is deleted',
     leaves: true,
-    onDone: () => go('/layouts'),
+    onDone: () => {
+      edits.discard()
+      go('/layouts')
+    },
   })
   return (
     <EditPage
@@ -56,13 +60,16 @@ function LayoutForm({ layout }: { layout: Layout }) {
       list={{ to: '/layouts', name: 'Layouts' }}
       mayChange={mayChange}
       actions={
-        layout.isDefault ? (
-          <Badge tone="blue">Default</Badge>
-        ) : (
-          <Button busy={elect.isPending} onClick={() => elect.mutate(undefined)}>
-            Make it the default
-          </Button>
-        )
+        <>
+          {edits.isChanged && <Badge tone="amber">Not saved</Badge>}
+          {layout.isDefault ? (
+            <Badge tone="blue">Default</Badge>
+          ) : (
+            <Button busy={elect.isPending} onClick={() => elect.mutate(undefined)}>
+              Make it the default
+            </Button>
+          )}
+        </>
       }
       edits={edits}
       save={save}
@@ -77,9 +84,8 @@ function LayoutForm({ layout }: { layout: Layout }) {
         <Section title="HTML">
           <fieldset disabled={!mayChange} className="flex flex-col gap-3 p-4">
             <TextField label="Name" value={name} maxLength={255} onText={(next) => edits.set({ name: next })} />
-            <TextArea
+            <TemplateField
               label="Content"
-              mono
               rows={22}
               value={content}
               hint={

@@ -1,7 +1,7 @@
 // Layouts: the frames around e-mails, of which one is the default.
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { ListPage } from '../../ui/list.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -26,7 +26,7 @@ const columns: readonly Column<Layout>[] = [
     head: 'Changed',
     from: 'sm',
     right: true,
-    width: '120px',
+    width: '132px',
     cell: (one) => <span className="text-ink-2">{one.updatedAt === undefined ? '' : <Time at={one.updatedAt} />}</span>,
   },
 ]
@@ -44,8 +44,8 @@ export const firstLayout = `<!doctype html>
 
 export function LayoutsPage() {
   const go = useGo()
-  const list = useAsk(['layouts', 'list'], () =>
-    answerOf(client.GET('/v1/layouts', { params: { query: { limit: 100 } } })),
+  const list = useAskRows(['layouts', 'list'], ({ page }) =>
+    answerOf(client.GET('/v1/layouts', { params: { query: { page, limit: 100 } } })),
   )
   const create = useChange(
     () =>
@@ -59,7 +59,7 @@ export function LayoutsPage() {
   return (
     <ListPage
       title="Layouts"
-      count={list.data?.totalCount ?? list.data?.data.length}
+      count={list.total ?? list.count}
       lead="The frames around e-mails: your logo at the top, your address at the foot."
       creates={{
         text: 'New layout',
@@ -67,8 +67,7 @@ export function LayoutsPage() {
         busy: create.isPending,
         onClick: () => create.mutate(undefined),
       }}
-      of={list}
-      rowsOf={({ data }) => data}
+      {...list.table}
       columns={columns}
       keyOf={({ _id }) => _id ?? ''}
       onOpen={({ _id }) => go(`/layouts/${_id}`)}

@@ -1,9 +1,11 @@
 // One captured message, with all its parts.
+import { useState } from 'react'
 import { answerOf, client, textOf } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
-import { EnvLink, useGo } from '../../env-link.tsx'
+import { EnvLink } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, buttonClass, IconButton } from '../../ui/controls.tsx'
+import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
 import { Bubble, EmailView } from '../../ui/message-frame.tsx'
 import { Answered } from '../../ui/page.tsx'
@@ -20,8 +22,8 @@ interface Parts {
   readonly content?: string
 }
 
-export function OutboxMessage({ id, onBack }: { id: string; onBack: () => void }) {
-  const go = useGo()
+export function OutboxMessage({ id, onBack, onDeleted }: { id: string; onBack: () => void; onDeleted: () => void }) {
+  const [deleting, setDeleting] = useState(false)
   const mayChange = useMayChange()
   const path = { messageId: id }
   const message = useAsk(['outbox', id], () => answerOf(client.GET('/v1/outbox/{messageId}', { params: { path } })))
@@ -29,7 +31,7 @@ export function OutboxMessage({ id, onBack }: { id: string; onBack: () => void }
     touches: ['outbox'],
     says: 'The message is deleted',
     leaves: true,
-    onDone: () => go('/outbox'),
+    onDone: onDeleted,
   })
   return (
     <Answered of={message}>
@@ -72,12 +74,24 @@ export function OutboxMessage({ id, onBack }: { id: string; onBack: () => void }
                   {one.workflow.name}
                 </EnvLink>
                 {mayChange && (
-                  <Button look="danger" icon="trash" busy={remove.isPending} onClick={() => remove.mutate(undefined)}>
+                  <Button look="danger" icon="trash" onClick={() => setDeleting(true)}>
                     Delete
                   </Button>
                 )}
               </div>
             </header>
+            {deleting && (
+              <ConfirmByTyping
+                title="Delete the message"
+                word="delete"
+                action="Delete"
+                busy={remove.isPending}
+                onConfirm={() => remove.mutate(undefined)}
+                onClose={() => setDeleting(false)}
+              >
+                It is removed from the outbox and cannot be brought back. The activity keeps what happened.
+              </ConfirmByTyping>
+            )}
             {one.attachments.length > 0 && (
               <ul className="flex flex-wrap gap-2">
                 {one.attachments.map(({ name, mime, bytes }) => (

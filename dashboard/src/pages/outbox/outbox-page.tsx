@@ -1,14 +1,16 @@
 // The outbox: messages that were captured instead of sent, like a mail client.
 import { useParams, useSearch } from '@tanstack/react-router'
+import type { KeyboardEvent } from 'react'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, buttonClass } from '../../ui/controls.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
+import { MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OutboxMessage } from './outbox-message.tsx'
@@ -31,10 +33,12 @@ export function OutboxPage() {
     ...(search.text ? { text: search.text } : {}),
     ...(search.recipient ? { recipient: search.recipient } : {}),
   }
-  const list = useAsk(['outbox', 'list', search], () => answerOf(client.GET('/v1/outbox', { params: { query } })), {
-    everyMs: refreshMs,
-    keeps: true,
-  })
+  const list = useAskRows(
+    ['outbox', 'list', search],
+    ({ cursor }) => answerOf(client.GET('/v1/outbox', { params: { query: { ...query, ...cursor } } })),
+    { everyMs: refreshMs },
+  )
+  const items = list.table.of.data === undefined ? [] : list.table.rowsOf(list.table.of.data)
   const clear = useChange(() => answerOf(client.DELETE('/v1/outbox')), {
     touches: ['outbox'],
     says: 'The outbox is empty',
@@ -47,10 +51,10 @@ export function OutboxPage() {
   return (
     <Page
       title="Outbox"
-      count={list.data === undefined ? undefined : `${list.data.data.length}${list.data.next === null ? '' : '+'}`}
+      count={list.count}
       lead="Messages that were captured instead of sent. They stay for a week."
       actions={
-        mayChange && list.data !== undefined && list.data.data.length > 0 ? (
+        mayChange && items.length > 0 ? (
           <Button look="danger" icon="trash" onClick={() => setClearing(true)}>
             Empty the outbox
           </Button>
@@ -87,9 +91,9 @@ export function OutboxPage() {
           <option value="chat">Chat</option>
         </select>
       </form>
-      <Answered of={list}>
-        {({ data }) =>
-          data.length === 0 && messageId === undefined ? (
+      <Answered of={list.table.of}>
+        {() =>
+          items.length === 0 && messageId === undefined ? (
             <div className="card">
               {isFiltered ? (
                 <Empty
@@ -112,22 +116,27 @@ export function OutboxPage() {
               )}
             </div>
           ) : (
-            <div className="card grid min-h-[560px] overflow-hidden lg:grid-cols-[360px_minmax(0,1fr)]">
+            <div className="card grid min-h-[560px] grid-cols-[minmax(0,1fr)] overflow-hidden lg:grid-cols-[360px_minmax(0,1fr)]">
               <div className={`relative lg:border-r lg:border-line ${messageId === undefined ? '' : 'max-lg:hidden'}`}>
-                <ul
-                  aria-label="Captured messages"
-                  className="divide-y divide-line lg:absolute lg:inset-0 lg:overflow-y-auto"
-                >
-                  {data.map((item) => (
-                    <Row key={item._id} item={item} isChosen={item._id === messageId} search={search} />
-                  ))}
-                </ul>
+                <div className="lg:absolute lg:inset-0 lg:overflow-y-auto">
+                  <ul aria-label="Captured messages" className="divide-y divide-line" onKeyDown={walk}>
+                    {items.map((item) => (
+                      <Row key={item._id} item={item} isChosen={item._id === messageId} search={search} />
+                    ))}
+                  </ul>
+                  <MoreButton more={list.table.more()} busy={list.table.loadingMore} error={list.table.moreError} />
+                </div>
               </div>
               <div className={`min-w-0 ${messageId === undefined ? 'max-lg:hidden' : ''}`}>
                 {messageId === undefined ? (
                   <Empty icon="mail" title="Choose a message" />
                 ) : (
-                  <OutboxMessage key={messageId} id={messageId} onBack={() => go('/outbox', search)} />
+                  <OutboxMessage
+                    key={messageId}
+                    id={messageId}
+                    onBack={() => go('/outbox', search)}
+                    onDeleted={() => go('/outbox', search)}
+                  />
                 )}
               </div>
             </div>
@@ -150,6 +159,20 @@ export function OutboxPage() {
   )
 }
 
+/** From here on a message opens beside the list. */
+const isBeside = (): boolean => matchMedia('(min-width: 1024px)').matches
+
+/** j and k, or the arrows, as in every list. */
+function walk(event: KeyboardEvent<HTMLElement>): void {
+  const links = [...event.currentTarget.querySelectorAll('a')]
+  const at = links.indexOf(event.target as HTMLAnchorElement)
+  const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key]
+  const next = by === undefined || at < 0 ? undefined : links[at + by]
+  if (next === undefined) return
+  event.preventDefault()
+  next.focus()
+}
+
 function Row({
   item,
   isChosen,
@@ -164,7 +187,8 @@ function Row({
       <EnvLink
         to={`/outbox/${item._id}`}
         search={search}
-        className={`flex gap-3 px-4 py-3 hover:bg-bg-2 ${isChosen ? 'bg-accent-bg hover:bg-accent-bg' : ''}`}
+        stays={isBeside()}
+        className={`out-of-sight flex gap-3 px-4 py-3 hover:bg-bg-2 ${isChosen ? 'bg-accent-bg hover:bg-accent-bg' : ''}`}
       >
         <Icon name={iconOfStep(item.channel)} className="mt-0.5 text-ink-2" />
         <span className="min-w-0 flex-1">

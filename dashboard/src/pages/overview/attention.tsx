@@ -49,7 +49,7 @@ export function Attention({
                   {unreachable.has(one.code) && ', skipped'}
                 </p>
               </div>
-              <EnvLink to="/activity" search={listOf(one, after)} className="link text-right font-medium">
+              <EnvLink {...listOf(one, after)} className="link text-right font-medium">
                 {one.count.toLocaleString('en')}
               </EnvLink>
             </li>
@@ -95,10 +95,17 @@ const unreachable: ReadonlySet<string> = new Set([
 
 const hasFailed = ({ outcome, code }: Failure): boolean => outcome === 'failed' && !unreachable.has(code)
 
-/** The failed steps it counts; of those that did not fail, what its channel did. */
-function listOf(one: Failure, after: string): Record<string, string> {
-  if (!hasFailed(one)) return { channel: one.channel, after }
-  return { failed: one.channel, after, ...(one.provider === 'none' ? {} : { failedProvider: one.provider }) }
+/** The failed steps that it counts; of what did not fail, the messages that were not sent, or perhaps were. */
+function listOf(one: Failure, after: string): { to: string; search: Record<string, string> } {
+  const { channel, provider, code, reason } = one
+  const isCalled = provider !== 'none'
+  if (!hasFailed(one)) {
+    const isError = reason !== undefined && unreachable.has(code)
+    const why = { ...(isCalled ? { provider } : {}), ...(isError ? { reason } : {}) }
+    return { to: '/activity/messages', search: { status: 'warning', channel, ...why, after } }
+  }
+  const why = { failedReason: code, ...(isCalled ? { failedProvider: provider } : {}) }
+  return { to: '/activity', search: { failed: channel, ...why, after } }
 }
 
 const dayMs = 86_400_000

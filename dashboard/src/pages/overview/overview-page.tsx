@@ -1,27 +1,26 @@
 // Overview: how much, how fast, what failed, and what needs attention; every number leads to what it counts.
 import { useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { buttonClass, Choice } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
-import { Answered, Empty, Loading, Page, Section } from '../../ui/page.tsx'
+import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
+import { OverTime } from './over-time.tsx'
 import { Shares } from './shares.tsx'
-
-const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
 
 const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const
 type Range = keyof typeof ranges
 const refreshMs = 10_000
-const colours: Record<string, readonly [string, string]> = {
-  sent: ['green', 'Sent'],
-  captured: ['violet', 'Captured'],
-  unsure: ['amber', 'Perhaps sent'],
-  failed: ['red', 'Failed'],
+/** As counts choose it for such a range, so that both have the same steps. */
+const steps: Readonly<Record<Range, 'minute' | 'hour' | 'day'>> = {
+  '1h': 'minute',
+  '24h': 'hour',
+  '7d': 'hour',
+  '30d': 'day',
 }
 
 export function OverviewPage() {
@@ -49,10 +48,13 @@ export function OverviewPage() {
   const times = useAsk(
     ['overview', 'times', range],
     async () => {
-      const ask = (by: 'channel' | 'provider') =>
-        answerOf(client.GET('/v1/counts/delivery-times', { params: { query: { from: from(), groupBy: [by] } } }))
-      const [channels, providers] = await Promise.all([ask('channel'), ask('provider')])
-      return { channels: channels.data, providers: providers.data }
+      const ask = (query: object) =>
+        answerOf(client.GET('/v1/counts/delivery-times', { params: { query: { from: from(), ...query } } }))
+      const [channels, providers] = await Promise.all([
+        ask({ groupBy: ['channel'], step: steps[range] }),
+        ask({ groupBy: ['provider'] }),
+      ])
+      return { overTime: channels, channels: channels.data, providers: providers.data }
     },
     { everyMs: refreshMs, keeps: true },
   )
@@ -123,8 +125,8 @@ export function OverviewPage() {
                   hint="triggered"
                 />
                 <Figure
-                  to="/activity"
-                  search={{ after }}
+                  to="/activity/messages"
+                  search={{ status: 'sent', after }}
                   name="Delivered"
                   value={delivered.toLocaleString('en')}
                   hint={
@@ -149,23 +151,7 @@ export function OverviewPage() {
               </div>
               <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
                 <div className="flex min-w-0 flex-col gap-5">
-                  <Section title="Messages">
-                    <div className="p-4">
-                      <Suspense fallback={<Loading rows={5} />}>
-                        <Chart
-                          label="Messages over time"
-                          unit={`per ${messages.step}`}
-                          starts={messages.starts}
-                          series={Object.entries(colours).flatMap(([outcome, [colour, name]]) => {
-                            const all = outcome === 'failed' ? failedSteps : messages
-                            const found = all.series.filter((one) => one.outcome === outcome)
-                            const counts = all.starts.map((_, at) => sumOf(found.map((one) => one.counts[at] ?? 0)))
-                            return found.length === 0 ? [] : [{ name, colour, counts }]
-                          })}
-                        />
-                      </Suspense>
-                    </div>
-                  </Section>
+                  <OverTime messages={messages} failedSteps={failedSteps} sent={sent} times={times.data?.overTime} />
                   <Section title="By channel">
                     <Shares
                       head="Channel"
@@ -174,6 +160,10 @@ export function OverviewPage() {
                       idOf={({ channel }) => channel}
                       nameOf={nameOfStep}
                       linkOf={(channel) => ({ to: '/activity', search: { channel, after } })}
+                      deliveredLinkOf={(channel) => ({
+                        to: '/activity/messages',
+                        search: { status: 'sent', channel, after },
+                      })}
                       failedLinkOf={(failed) => ({ to: '/activity', search: { failed, after } })}
                     />
                   </Section>
@@ -185,6 +175,10 @@ export function OverviewPage() {
                       idOf={({ provider }) => provider}
                       nameOf={providerName}
                       linkOf={() => ({ to: '/integrations' })}
+                      deliveredLinkOf={(provider) => ({
+                        to: '/activity/messages',
+                        search: { status: 'sent', provider, after },
+                      })}
                       failedLinkOf={(failedProvider) => ({ to: '/activity', search: { failedProvider, after } })}
                     />
                   </Section>
@@ -202,8 +196,6 @@ export function OverviewPage() {
     </Page>
   )
 }
-
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, one) => sum + one, 0)
 
 function Figure({
   to,

@@ -24,6 +24,7 @@ export function Shares<Count extends Counted, Time extends Timed>({
   idOf,
   nameOf,
   linkOf,
+  deliveredLinkOf,
   failedLinkOf,
 }: {
   head: string
@@ -32,6 +33,7 @@ export function Shares<Count extends Counted, Time extends Timed>({
   idOf: (one: Count | Time) => string | undefined
   nameOf: (id: string) => string
   linkOf: (id: string) => To
+  deliveredLinkOf: (id: string) => To
   failedLinkOf: (id: string) => To
 }) {
   const ids = [...new Set(series.flatMap((one) => idOf(one) ?? []))]
@@ -61,15 +63,11 @@ export function Shares<Count extends Counted, Time extends Timed>({
                   {nameOf(id)}
                 </EnvLink>
               </td>
-              <td className="px-2 text-right">{sum(id, ['sent', 'captured']).toLocaleString('en')}</td>
+              <td className="px-2 text-right">
+                <Count of={sum(id, ['sent', 'captured'])} to={deliveredLinkOf(id)} />
+              </td>
               <td className={`pr-4 pl-2 text-right sm:pr-2 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
-                {failed === 0 ? (
-                  '0'
-                ) : (
-                  <EnvLink {...failedLinkOf(id)} className="hover:underline">
-                    {failed.toLocaleString('en')}
-                  </EnvLink>
-                )}
+                <Count of={failed} to={failedLinkOf(id)} />
               </td>
               <td className="px-2 text-right text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p50Ms)}
@@ -84,3 +82,13 @@ export function Shares<Count extends Counted, Time extends Timed>({
     </table>
   )
 }
+
+/** A number leads to what it counts; none of something leads nowhere. */
+const Count = ({ of: count, to }: { of: number; to: To }) =>
+  count === 0 ? (
+    '0'
+  ) : (
+    <EnvLink {...to} className="hover:underline">
+      {count.toLocaleString('en')}
+    </EnvLink>
+  )

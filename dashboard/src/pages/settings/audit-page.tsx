@@ -1,8 +1,9 @@
 // The audit log: who changed which part of the configuration, and proof that the log itself was not changed.
-import { useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Json } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -24,7 +25,7 @@ const actions: Readonly<Record<string, string>> = {
 const kindWords = (kind: string): string => kind.replaceAll('-', ' ')
 
 const columns: readonly Column<Entry>[] = [
-  { head: 'Who', cell: (one) => <span className="block truncate">{one.keyName}</span> },
+  { head: 'Who', from: 'sm', width: '28%', cell: (one) => <span className="block truncate">{one.keyName}</span> },
   {
     head: 'What',
     cell: (one) => (
@@ -33,18 +34,20 @@ const columns: readonly Column<Entry>[] = [
           {actions[one.action] ?? one.action} {kindWords(one.resourceKind)}
         </span>{' '}
         <span className="font-medium">{one.resourceName}</span>
+        <span className="block truncate text-xs text-ink-3 sm:hidden">{one.keyName}</span>
       </span>
     ),
   },
   {
     head: 'From',
     from: 'md',
+    width: '150px',
     cell: (one) => <span className="font-mono text-xs text-ink-2">{one.address || '–'}</span>,
   },
   {
     head: 'When',
     right: true,
-    width: '110px',
+    width: '132px',
     cell: (one) => (
       <span className="text-ink-2">
         <Time at={one.at} />
@@ -54,10 +57,15 @@ const columns: readonly Column<Entry>[] = [
 ]
 
 export function AuditPage() {
-  const [shown, setShown] = useState<Entry>()
+  const { entry } = useSearch({ strict: false }) as { entry?: string }
+  const go = useGo()
+  const setShown = (one: Entry | undefined) =>
+    go('/settings/audit', { entry: one === undefined ? undefined : String(one.seq) }, { stays: true })
   const list = useAskRows(['audit'], ({ cursor }) =>
     answerOf(client.GET('/v1/audit', { params: { query: { limit: 100, ...cursor } } })),
   )
+  const entries = list.table.of.data === undefined ? [] : list.table.rowsOf(list.table.of.data)
+  const shown = entries.find(({ seq }) => String(seq) === entry)
   const verify = useChange(() => answerOf(client.GET('/v1/audit/verify')))
   return (
     <SettingsFrame

@@ -7,7 +7,7 @@ import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, TextField, Ticks } from '../../ui/controls.tsx'
 import { ConfirmByTyping, Dialog, ShownOnce } from '../../ui/dialog.tsx'
 import { List } from '../../ui/list.tsx'
-import { Notice } from '../../ui/page.tsx'
+import { Fault } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -79,7 +79,7 @@ export function KeysPage() {
       head: 'Last used',
       from: 'sm',
       right: true,
-      width: '120px',
+      width: '132px',
       cell: (key) => (
         <span className="text-ink-2">{key.lastUsedAt === undefined ? 'Never' : <Time at={key.lastUsedAt} />}</span>
       ),
@@ -88,7 +88,7 @@ export function KeysPage() {
       head: 'Since',
       from: 'md',
       right: true,
-      width: '110px',
+      width: '132px',
       cell: (key) => (
         <span className="text-ink-2">
           <Time at={key.createdAt} />
@@ -98,7 +98,7 @@ export function KeysPage() {
     {
       head: 'Revoke',
       right: true,
-      width: '60px',
+      width: '88px',
       cell: (key) =>
         mayChange && key.revokedAt === undefined ? (
           <IconButton name="ban" label={`Revoke ${key.name}`} onClick={() => setRevoking(key)} />
@@ -164,7 +164,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
       }
     >
       <div className="flex flex-col gap-3">
-        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
+        <Fault error={create.error} />
         <TextField
           label="Name"
           hint="What uses it, such as “Order service”."

@@ -6,7 +6,7 @@ import { useMayChange } from '../../session.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Code } from '../../ui/copy.tsx'
 import { Dialog, ShownOnce } from '../../ui/dialog.tsx'
-import { Answered, Empty, Failed, Notice, Section } from '../../ui/page.tsx'
+import { Answered, Empty, Failed, Fault, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -122,7 +122,7 @@ function Rotate({ onClose }: { onClose: () => void }) {
       }
     >
       <div className="flex flex-col gap-3">
-        {rotate.error !== null && <Notice tone="error">{rotate.error.message}</Notice>}
+        <Fault error={rotate.error} />
         <p className="text-ink-2">
           Requests are signed with a new secret from now on, and for seven days with the present one as well. Links in
           e-mails that were sent stay valid.

@@ -1,8 +1,10 @@
 // Suppressions: addresses that nothing is sent to.
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, IconButton, SelectField, TextField } from '../../ui/controls.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
@@ -24,7 +26,9 @@ export function SuppressionsPage() {
   const mayChange = useMayChange('subscribers:write')
   const [address, setAddress] = useState('')
   const [channel, setChannel] = useState<'email' | 'sms'>('email')
-  const [prefix, setPrefix] = useState('')
+  const { q: prefix = '' } = useSearch({ strict: false }) as { q?: string }
+  const go = useGo()
+  const setPrefix = (q: string) => go('/settings/suppressions', { q })
   const list = useAskRows(['suppressions', 'list', prefix], ({ cursor }) =>
     answerOf(
       client.GET('/v1/suppressions', {
@@ -43,17 +47,26 @@ export function SuppressionsPage() {
           params: { path: { channel: one.channel as 'email', address: one.address } },
         }),
       ),
-    { touches: ['suppressions'], says: 'It may be written to again' },
+    {
+      touches: ['suppressions'],
+      says: 'It may be written to again',
+      undo: ({ channel: of, address: gone, reason, note }) =>
+        answerOf(client.POST('/v1/suppressions', { body: { channel: of, address: gone, reason, note } as never })),
+    },
   )
   const columns: readonly Column<Suppression>[] = [
     { head: 'Address', cell: (one) => <span className="block truncate font-medium">{one.address}</span> },
-    { head: 'Channel', from: 'sm', cell: (one) => nameOfStep(one.channel) },
-    { head: 'Why', cell: (one) => <span className="text-ink-2">{reasons[one.reason] ?? one.reason}</span> },
+    { head: 'Channel', from: 'sm', width: '110px', cell: (one) => nameOfStep(one.channel) },
+    {
+      head: 'Why',
+      width: '112px',
+      cell: (one) => <span className="text-ink-2">{reasons[one.reason] ?? one.reason}</span>,
+    },
     {
       head: 'Since',
       from: 'sm',
       right: true,
-      width: '110px',
+      width: '132px',
       cell: (one) => (
         <span className="text-ink-2">
           <Time at={one.createdAt} />
@@ -63,7 +76,7 @@ export function SuppressionsPage() {
     {
       head: 'Remove',
       right: true,
-      width: '60px',
+      width: '88px',
       cell: (one) =>
         mayChange ? (
           <IconButton name="trash" label={`Remove ${one.address}`} onClick={() => remove.mutate(one)} />

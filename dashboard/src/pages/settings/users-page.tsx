@@ -8,7 +8,7 @@ import { Button, IconButton, SelectField, TextField } from '../../ui/controls.ts
 import { Code } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Answered, Empty, Notice } from '../../ui/page.tsx'
+import { Answered, Empty, Fault, Notice } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -176,7 +176,7 @@ function columnsFor(ownId: string | undefined, acts: Acts): readonly Column<User
       head: 'Signed in',
       from: 'md',
       right: true,
-      width: '110px',
+      width: '132px',
       cell: (user) => (
         <span className="text-ink-2">
           {user.lastSignInAt === undefined ? 'never' : <Time at={user.lastSignInAt} />}
@@ -186,7 +186,7 @@ function columnsFor(ownId: string | undefined, acts: Acts): readonly Column<User
     {
       head: 'Change',
       right: true,
-      width: '70px',
+      width: '88px',
       // One's own is for another owner to change.
       cell: (user) => (user._id === ownId ? <span className="block h-8" /> : <UserMenu user={user} acts={acts} />),
     },
@@ -259,7 +259,7 @@ function Invite({ onClose }: { onClose: () => void }) {
       }
     >
       <div className="flex flex-col gap-3">
-        {create.error !== null && <Notice tone="error">{create.error.message}</Notice>}
+        <Fault error={create.error} />
         <TextField label="E-mail address" type="email" value={email} maxLength={254} onText={setEmail} />
         <TextField label="Name (optional)" value={name} maxLength={200} onText={setName} />
         <SelectField
@@ -297,7 +297,7 @@ function Reset({ user, onClose }: { user: User; onClose: () => void }) {
       }
     >
       <div className="flex flex-col gap-3">
-        {reset.error !== null && <Notice tone="error">{reset.error.message}</Notice>}
+        <Fault error={reset.error} />
         <p className="text-ink-2">
           {user.state === 'invited'
             ? `The link that ${user.email} was given before stops working.`

@@ -7,7 +7,7 @@ import { useEnvironment, useMayChange } from '../../session.tsx'
 import { Button, buttonClass, TextField } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { MessageFrame } from '../../ui/message-frame.tsx'
-import { Empty, Notice, Page } from '../../ui/page.tsx'
+import { Empty, Fault, Notice, Page } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { outcomeOf } from '../activity/outcome.ts'
@@ -78,7 +78,7 @@ export function StartPage() {
               onText={(email) => setPerson({ ...person, email })}
             />
           </div>
-          {send.error !== null && <Notice tone="error">{send.error.message}</Notice>}
+          <Fault error={send.error} />
           {mayChange ? (
             <Button
               look="primary"

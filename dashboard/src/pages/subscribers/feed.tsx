@@ -1,9 +1,9 @@
 // A person's inbox, as it is in the app: what is new, read, archived or put off.
-import { useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
-import { EnvLink } from '../../env-link.tsx'
+import { EnvLink, useGo } from '../../env-link.tsx'
 import { Choice } from '../../ui/controls.tsx'
 import { Answered, Empty } from '../../ui/page.tsx'
 import type { Tone } from '../../ui/status.tsx'
@@ -21,7 +21,11 @@ const queries: Readonly<Record<Which, object>> = {
 const refreshMs = 10_000
 
 export function FeedOfSubscriber({ subscriberId }: { subscriberId: string }) {
-  const [which, setWhich] = useState<Which>('all')
+  const search = useSearch({ strict: false }) as { tab?: string; which?: string }
+  const go = useGo()
+  const which: Which = search.which !== undefined && search.which in queries ? (search.which as Which) : 'all'
+  const setWhich = (next: Which) =>
+    go(`/subscribers/${encodeURIComponent(subscriberId)}`, { tab: 'feed', which: next }, { replace: true, stays: true })
   const list = useAsk(
     ['subscribers', 'feed', subscriberId, which],
     () =>

@@ -23,7 +23,7 @@ import { outcomeOf } from '../activity/outcome.ts'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { FeedOfSubscriber } from './feed.tsx'
 import { Preferences } from './preferences.tsx'
-import { nameOfSubscriber } from './subscribers-page.tsx'
+import { nameOfSubscriber } from './subscriber-names.ts'
 import { TopicsOfSubscriber } from './topics.tsx'
 import { WhySubscriber } from './why-subscriber.tsx'
 
@@ -204,11 +204,19 @@ function Recent({ subscriberId }: { subscriberId: string }) {
   return (
     <div className="card">
       <Answered of={list}>
-        {({ data }) =>
+        {({ data, hasMore }) =>
           data.length === 0 ? (
             <Empty icon="activity" title="Nothing was triggered for them yet" />
           ) : (
             <ul className="divide-y divide-line">
+              {hasMore && (
+                <li className="px-4 py-2 text-xs text-ink-3">
+                  The newest {data.length}.{' '}
+                  <EnvLink to="/activity" search={{ subscriber: subscriberId }} className="link">
+                    All of it is in the activity
+                  </EnvLink>
+                </li>
+              )}
               {data.map((one) => (
                 <li key={one._id}>
                   <EnvLink to={`/activity/${one._id}`} className="flex items-center gap-3 px-4 py-2.5 hover:bg-bg-2">

@@ -3,19 +3,17 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ListPage } from '../../ui/list.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { nameOfSubscriber } from './subscriber-names.ts'
 
 type Subscriber = Schemas['Subscriber']
 const pageSize = 50
-
-export const nameOfSubscriber = (one: Pick<Subscriber, 'firstName' | 'lastName' | 'subscriberId'>): string =>
-  [one.firstName, one.lastName].filter(Boolean).join(' ') || one.subscriberId
 
 const columns: readonly Column<Subscriber>[] = [
   { head: 'Name', cell: (one) => <span className="block truncate font-medium">{nameOfSubscriber(one)}</span> },
@@ -25,12 +23,17 @@ const columns: readonly Column<Subscriber>[] = [
     cell: (one) => <span className="block truncate font-mono text-xs text-ink-2">{one.subscriberId}</span>,
   },
   { head: 'E-mail', cell: (one) => <span className="block truncate text-ink-2">{one.email ?? '–'}</span> },
-  { head: 'Phone', from: 'lg', cell: (one) => <span className="text-ink-2">{one.phone ?? '–'}</span> },
+  {
+    head: 'Phone',
+    from: 'lg',
+    width: '160px',
+    cell: (one) => <span className="block truncate text-ink-2">{one.phone ?? '–'}</span>,
+  },
   {
     head: 'Since',
     from: 'sm',
     right: true,
-    width: '110px',
+    width: '132px',
     cell: (one) => (
       <span className="text-ink-2">
         <Time at={one.createdAt} />
@@ -50,38 +53,23 @@ function queryOf(text: string): Record<string, string> {
 export function SubscribersPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
-  const [limit, setLimit] = useState(pageSize)
   const [creating, setCreating] = useState(false)
-  const list = useAsk(
-    ['subscribers', { q, limit }],
-    async () => {
-      const found: Subscriber[] = []
-      let after: string | undefined
-      let total = 0
-      let next: string | null = null
-      const ask = (query: Record<string, string>, count: number) =>
-        answerOf(
-          client.GET('/v2/subscribers', {
-            params: { query: { ...query, limit: count, ...(after === undefined ? {} : { after }) } },
-          }),
-        )
-      const exact = q === '' ? [] : (await ask({ subscriberId: q }, 20)).data
-      do {
-        const page: Schemas['SubscriberPage'] = await ask(queryOf(q), 50)
-        found.push(...page.data)
-        total = page.totalCount
-        next = page.next
-        after = next ?? undefined
-      } while (next !== null && found.length < limit)
-      const rows = [...new Map([...exact, ...found].map((one) => [one.subscriberId, one])).values()]
-      return { rows, total: Math.max(total, rows.length), hasMore: next !== null }
-    },
-    { keeps: true },
-  )
+  const list = useAskRows(['subscribers', 'list', q], async ({ page, cursor }) => {
+    const ask = (query: Record<string, string>, limit: number) =>
+      answerOf(client.GET('/v2/subscribers', { params: { query: { ...query, limit } } }))
+    // An id is found exactly, beside what looks like the text.
+    const [exact, found] = await Promise.all([
+      page === 0 && q !== '' ? ask({ subscriberId: q }, 1) : undefined,
+      ask({ ...queryOf(q), ...cursor }, pageSize),
+    ])
+    const ids = new Set(found.data.map(({ subscriberId }) => subscriberId))
+    const others = exact?.data.filter(({ subscriberId }) => !ids.has(subscriberId)) ?? []
+    return { ...found, data: [...others, ...found.data], totalCount: found.totalCount + others.length }
+  })
   return (
     <ListPage
       title="Subscribers"
-      count={list.data?.total}
+      count={list.total}
       lead="The people who can be notified, with their addresses and devices."
       creates={{ text: 'New subscriber', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       search={{
@@ -92,14 +80,11 @@ export function SubscribersPage() {
         hint: 'The search is case-sensitive; a subscriber id must match exactly.',
         onSearch: (text) => go('/subscribers', { q: text }),
       }}
-      of={list}
+      {...list.table}
       rows={8}
-      rowsOf={({ rows }) => rows}
       columns={columns}
       keyOf={({ subscriberId }) => subscriberId}
       onOpen={({ subscriberId }) => go(`/subscribers/${encodeURIComponent(subscriberId)}`)}
-      more={({ hasMore }) => (hasMore ? () => setLimit(limit + pageSize) : undefined)}
-      loadingMore={list.isFetching}
       empty={{
         icon: 'people',
         title: 'No subscribers yet',

@@ -9,6 +9,8 @@ import { Icon } from '../../ui/icons.tsx'
 import { MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
+import type { Subscription } from '../topics/subscription.ts'
+import { subscriptionAgain } from '../topics/subscription.ts'
 
 export function TopicsOfSubscriber({ subscriberId }: { subscriberId: string }) {
   const mayChange = useMayChange('subscribers:write')
@@ -27,11 +29,21 @@ export function TopicsOfSubscriber({ subscriberId }: { subscriberId: string }) {
     { touches: ['topics'], says: 'They belong to the topic now', onDone: () => setTopic('') },
   )
   const leave = useChange(
-    (topicKey: string) =>
+    ({ topic: { key: topicKey } }: Subscription) =>
       answerOf(
         client.DELETE('/v2/topics/{topicKey}/subscriptions', { params: { path: { topicKey } }, body: body as never }),
       ),
-    { touches: ['topics'], says: 'They left the topic' },
+    {
+      touches: ['topics'],
+      says: 'They left the topic',
+      undo: (one) =>
+        answerOf(
+          client.POST('/v2/topics/{topicKey}/subscriptions', {
+            params: { path: { topicKey: one.topic.key } },
+            body: { subscriptions: [subscriptionAgain(one)] } as never,
+          }),
+        ),
+    },
   )
   return (
     <section className="card" aria-label="Topics">
@@ -78,7 +90,7 @@ export function TopicsOfSubscriber({ subscriberId }: { subscriberId: string }) {
                     <IconButton
                       name="cross"
                       label={`Remove from ${one.topic.name || one.topic.key}`}
-                      onClick={() => leave.mutate(one.topic.key)}
+                      onClick={() => leave.mutate(one)}
                     />
                   )}
                 </li>
@@ -87,7 +99,7 @@ export function TopicsOfSubscriber({ subscriberId }: { subscriberId: string }) {
           )
         }}
       </Answered>
-      <MoreButton more={list.table.more()} busy={list.table.loadingMore} />
+      <MoreButton more={list.table.more()} busy={list.table.loadingMore} error={list.table.moreError} />
     </section>
   )
 }

@@ -39,7 +39,16 @@ export function Overrides({ tenant }: { tenant: Schemas['Tenant'] }) {
   const remove = useChange(
     (one: Override) =>
       answerOf(client.DELETE('/v1/workflow-overrides/{overrideId}', { params: { path: { overrideId: one._id } } })),
-    { touches: ['tenants'], says: 'The workflow behaves as usual again' },
+    {
+      touches: ['tenants'],
+      says: 'The workflow behaves as usual again',
+      undo: ({ workflowId, active, preferenceSettings }) =>
+        answerOf(
+          client.POST('/v1/workflow-overrides', {
+            body: { workflowId, tenantId: tenant._id, active, preferenceSettings } as never,
+          }),
+        ),
+    },
   )
   return (
     <Section

@@ -27,7 +27,7 @@ export function TenantPage() {
 function TenantForm({ tenant }: { tenant: Tenant }) {
   const go = useGo()
   const mayChange = useMayChange('subscribers:write')
-  const edits = useEdits({ name: tenant.name ?? '', data: tenant.data ?? {} })
+  const edits = useEdits({ name: tenant.name ?? '', data: tenant.data ?? {} }, `tenant-${tenant._id}`)
   const { name, data } = edits.values
   const [isValid, setValid] = useState(true)
   const params = { path: { identifier: tenant.identifier } }
@@ -47,7 +47,10 @@ function TenantForm({ tenant }: { tenant: Tenant }) {
     touches: ['tenants'],
     says: 'The tenant is deleted',
     leaves: true,
-    onDone: () => go('/tenants'),
+    onDone: () => {
+      edits.discard()
+      go('/tenants')
+    },
   })
   return (
     <EditPage

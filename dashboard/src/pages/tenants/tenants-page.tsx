@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -12,7 +12,6 @@ import { Time } from '../../ui/time.tsx'
 
 type Tenant = Schemas['Tenant']
 const pageSize = 100
-const pagesMax = 20
 
 const columns: readonly Column<Tenant>[] = [
   { head: 'Name', cell: (one) => <span className="block truncate font-medium">{one.name || one.identifier}</span> },
@@ -29,7 +28,7 @@ const columns: readonly Column<Tenant>[] = [
   {
     head: 'Since',
     right: true,
-    width: '120px',
+    width: '132px',
     cell: (one) => (
       <Muted>
         <Time at={one.createdAt} />
@@ -41,36 +40,19 @@ const columns: readonly Column<Tenant>[] = [
 export function TenantsPage() {
   const go = useGo()
   const [creating, setCreating] = useState(false)
-  const [pages, setPages] = useState(1)
-  const list = useAsk(
-    ['tenants', 'list', pages],
-    async () => {
-      const found: Tenant[] = []
-      let total: number | undefined
-      let hasMore = true
-      for (let page = 0; page < pages && hasMore; page += 1) {
-        const answer = await answerOf(client.GET('/v1/tenants', { params: { query: { page, limit: pageSize } } }))
-        found.push(...answer.data)
-        hasMore = answer.hasMore
-        total = answer.totalCount
-      }
-      return { found, hasMore, total }
-    },
-    { keeps: true },
+  const list = useAskRows(['tenants', 'list'], ({ page }) =>
+    answerOf(client.GET('/v1/tenants', { params: { query: { page, limit: pageSize } } })),
   )
   return (
     <ListPage
       title="Tenants"
-      count={list.data?.total}
+      count={list.total}
       lead="Your customers, if you notify people on behalf of several: each with its own data and settings."
       creates={{ text: 'New tenant', scope: 'subscribers:write', onClick: () => setCreating(true) }}
-      of={list}
-      rowsOf={({ found }) => found}
+      {...list.table}
       columns={columns}
       keyOf={({ identifier }) => identifier}
       onOpen={({ identifier }) => go(`/tenants/${encodeURIComponent(identifier)}`)}
-      more={({ hasMore }) => (hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined)}
-      loadingMore={list.isFetching}
       empty={{
         icon: 'tenant',
         title: 'No tenants yet',

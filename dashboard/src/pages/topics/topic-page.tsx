@@ -11,6 +11,8 @@ import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { BackTo, MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
+import type { Subscription } from './subscription.ts'
+import { subscriptionAgain } from './subscription.ts'
 
 export function TopicPage() {
   const { topicKey = '' } = useParams({ strict: false }) as { topicKey?: string }
@@ -31,14 +33,24 @@ export function TopicPage() {
     { touches: ['topics'], says: 'The subscriber was added', onDone: () => setSubscriberId('') },
   )
   const take = useChange(
-    (id: string) =>
+    ({ subscriber }: Subscription) =>
       answerOf(
         client.DELETE('/v2/topics/{topicKey}/subscriptions', {
           params: { path },
-          body: { subscriptions: [id] } as never,
+          body: { subscriptions: [subscriber.subscriberId] } as never,
         }),
       ),
-    { touches: ['topics'], says: 'The subscriber was removed' },
+    {
+      touches: ['topics'],
+      says: 'The subscriber was removed',
+      undo: (one) =>
+        answerOf(
+          client.POST('/v2/topics/{topicKey}/subscriptions', {
+            params: { path },
+            body: { subscriptions: [subscriptionAgain(one)] } as never,
+          }),
+        ),
+    },
   )
   const remove = useChange(() => answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path } })), {
     touches: ['topics'],
@@ -94,7 +106,7 @@ export function TopicPage() {
                 ) : (
                   <ul className="divide-y divide-line">
                     {members.table.rowsOf(pages).map((one) => (
-                      <li key={one._id} className="flex items-center gap-3 py-1.5 pr-2 pl-4">
+                      <li key={one._id} className="out-of-sight flex items-center gap-3 py-1.5 pr-2 pl-4">
                         <Icon name="people" className="text-ink-2" />
                         <span className="min-w-0 flex-1 truncate">
                           <EnvLink
@@ -110,7 +122,7 @@ export function TopicPage() {
                           <IconButton
                             name="cross"
                             label={`Remove ${one.subscriber.subscriberId}`}
-                            onClick={() => take.mutate(one.subscriber.subscriberId)}
+                            onClick={() => take.mutate(one)}
                           />
                         )}
                       </li>
@@ -119,7 +131,7 @@ export function TopicPage() {
                 )
               }
             </Answered>
-            <MoreButton more={members.table.more()} busy={members.table.loadingMore} />
+            <MoreButton more={members.table.more()} busy={members.table.loadingMore} error={members.table.moreError} />
           </section>
         )}
       </Answered>

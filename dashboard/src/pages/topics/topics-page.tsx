@@ -22,7 +22,7 @@ const columns: readonly Column<Topic>[] = [
   {
     head: 'Since',
     right: true,
-    width: '120px',
+    width: '132px',
     cell: (one) => <span className="text-ink-2">{one.createdAt === undefined ? '' : <Time at={one.createdAt} />}</span>,
   },
 ]

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { useMayChange } from '../../session.tsx'
-import { Button, TextField } from '../../ui/controls.tsx'
+import { Button, TextArea, TextField } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Answered, Empty, Notice, Page } from '../../ui/page.tsx'
+import { Answered, Empty, Fault, Page } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { LocaleMenu, nameOfLocale } from './locale-menu.tsx'
 import type { Texts } from './texts.ts'
@@ -39,13 +39,20 @@ export function TranslationsPage() {
       },
     },
   )
+  // What one dialog was refused is no news of the next; and some locales may have been saved before one was refused.
+  const open = (show: () => void) => {
+    save.reset()
+    show()
+  }
+  const put = (changes: ReadonlyMap<string, Texts>, done?: () => void) =>
+    save.mutate(changes, { onError: () => void all.refetch(), ...(done === undefined ? {} : { onSuccess: done }) })
   const actions = mayChange && (
     <>
-      <Button icon="plus" onClick={() => setAdding(true)}>
+      <Button icon="plus" onClick={() => open(() => setAdding(true))}>
         New locale
       </Button>
       {all.data !== undefined && all.data.size > 0 && (
-        <Button look="primary" icon="plus" onClick={() => setEditing({ key: '', isNew: true })}>
+        <Button look="primary" icon="plus" onClick={() => open(() => setEditing({ key: '', isNew: true }))}>
           New text
         </Button>
       )}
@@ -76,7 +83,7 @@ export function TranslationsPage() {
                     title="There are no translations yet"
                     action={
                       mayChange ? (
-                        <Button look="primary" onClick={() => setAdding(true)}>
+                        <Button look="primary" onClick={() => open(() => setAdding(true))}>
                           New locale
                         </Button>
                       ) : undefined
@@ -99,7 +106,7 @@ export function TranslationsPage() {
                                 mayChange={mayChange}
                                 busy={save.isPending}
                                 error={save.error}
-                                onImport={(texts, done) => save.mutate(new Map([[locale, texts]]), { onSuccess: done })}
+                                onImport={(texts, done) => put(new Map([[locale, texts]]), done)}
                               />
                             </span>
                           </th>
@@ -108,13 +115,13 @@ export function TranslationsPage() {
                     </thead>
                     <tbody>
                       {keys.map((key) => (
-                        <tr key={key} className="border-b border-line last:border-0 hover:bg-bg-2">
+                        <tr key={key} className="out-of-sight border-b border-line last:border-0 hover:bg-bg-2">
                           <td className="min-w-36 py-2 pl-4 align-top">
                             {mayChange ? (
                               <button
                                 type="button"
                                 className="link font-mono text-xs"
-                                onClick={() => setEditing({ key, isNew: false })}
+                                onClick={() => open(() => setEditing({ key, isNew: false }))}
                               >
                                 {key}
                               </button>
@@ -145,15 +152,16 @@ export function TranslationsPage() {
                   busy={save.isPending}
                   error={save.error}
                   onClose={() => setEditing(undefined)}
-                  onSave={(changes) => save.mutate(changes)}
+                  onSave={(changes) => put(changes)}
                 />
               )}
               {adding && (
                 <LocaleDialog
+                  known={locales}
                   busy={save.isPending}
                   error={save.error}
                   onClose={() => setAdding(false)}
-                  onAdd={(locale) => save.mutate(new Map([[locale, {}]]))}
+                  onAdd={(locale) => put(new Map([[locale, {}]]))}
                 />
               )}
             </>
@@ -208,14 +216,15 @@ function TextDialog({
       }
     >
       <div className="flex flex-col gap-3">
-        {error !== null && <Notice tone="error">{error.message}</Notice>}
+        <Fault error={error} />
         {editing.isNew && (
           <TextField label="Key" hint="Such as order.shipped" value={key} maxLength={255} autoFocus onText={setKey} />
         )}
         {[...byLocale.keys()].sort().map((locale) => (
-          <TextField
+          <TextArea
             key={locale}
             label={locale}
+            rows={Math.min(8, (texts[locale] ?? '').split('\n').length)}
             value={texts[locale] ?? ''}
             onText={(text) => setTexts({ ...texts, [locale]: text })}
           />
@@ -225,18 +234,26 @@ function TextDialog({
   )
 }
 
+/** The service knows de-DE and de_DE as one. */
+const sameLocale = (one: string, other: string): boolean =>
+  one.replaceAll('_', '-').toLowerCase() === other.replaceAll('_', '-').toLowerCase()
+
 function LocaleDialog({
+  known,
   busy,
   error,
   onClose,
   onAdd,
 }: {
+  /** Adding one of them would empty it. */
+  known: readonly string[]
   busy: boolean
   error: Error | null
   onClose: () => void
   onAdd: (locale: string) => void
 }) {
   const [locale, setLocale] = useState('')
+  const isThere = known.some((one) => sameLocale(one, locale.trim()))
   return (
     <Dialog
       title="New locale"
@@ -244,16 +261,22 @@ function LocaleDialog({
       footer={
         <>
           <Button onClick={onClose}>Discard</Button>
-          <Button look="primary" busy={busy} disabled={locale.trim() === ''} onClick={() => onAdd(locale.trim())}>
+          <Button
+            look="primary"
+            busy={busy}
+            disabled={locale.trim() === '' || isThere}
+            onClick={() => onAdd(locale.trim())}
+          >
             Add
           </Button>
         </>
       }
     >
-      {error !== null && <Notice tone="error">{error.message}</Notice>}
+      <Fault error={error} />
       <TextField
         label="Locale"
         hint="A language, and a country where it matters: de, pt-BR."
+        error={isThere ? 'It is there already, with its texts.' : undefined}
         value={locale}
         maxLength={35}
         autoFocus

@@ -3,7 +3,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
 import { Button, Choice, TextField, Toggle } from '../../ui/controls.tsx'
@@ -12,7 +12,7 @@ import { List, Muted } from '../../ui/list.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { localInput, Time, zone } from '../../ui/time.tsx'
+import { exactTime, localInput, Time, zone } from '../../ui/time.tsx'
 import { DeliveryDetail } from './delivery-detail.tsx'
 import { stateOf } from './delivery-state.ts'
 
@@ -21,7 +21,6 @@ type Delivery = Schemas['WebhookDelivery']
 type DeliveryStatus = Delivery['status']
 const refreshMs = 4_000
 const pageSize = 50
-const pagesMax = 20
 
 export function lastAnswer({ answers, status }: Pick<Delivery, 'answers' | 'status'>): string {
   const last = answers.at(-1)
@@ -30,14 +29,14 @@ export function lastAnswer({ answers, status }: Pick<Delivery, 'answers' | 'stat
 }
 
 const columns: readonly Column<Delivery>[] = [
-  { head: 'Status', width: '110px', cell: (one) => <Status state={stateOf(one)} /> },
+  { head: 'Status', width: '124px', cell: (one) => <Status state={stateOf(one)} /> },
   { head: 'Event', cell: (one) => <span className="block truncate font-mono text-xs">{one.type}</span> },
   { head: 'Answer', from: 'sm', cell: (one) => <span className="block truncate text-ink-2">{lastAnswer(one)}</span> },
-  { head: 'Attempts', from: 'md', right: true, width: '80px', cell: (one) => one.attempts },
+  { head: 'Attempts', from: 'md', right: true, width: '96px', cell: (one) => one.attempts },
   {
     head: 'When',
     right: true,
-    width: '110px',
+    width: '132px',
     cell: (one) => (
       <Muted>
         <Time at={one.createdAt} />
@@ -50,29 +49,20 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
   const { status = '' } = useSearch({ strict: false }) as { status?: '' | DeliveryStatus }
   const go = useGo()
   const mayChange = useMayChange()
-  const [pages, setPages] = useState(1)
   const [resending, setResending] = useState(false)
   const at = `/webhooks/${endpoint._id}`
-  const list = useAsk(
-    ['webhooks', 'deliveries', endpoint._id, { status, pages }],
-    async () => {
-      const found: Delivery[] = []
-      let after: string | null = null
-      for (let page = 0; page < pages && (page === 0 || after !== null); page += 1) {
-        const answer: Schemas['WebhookDeliveryPage'] = await answerOf(
-          client.GET('/v1/webhook-endpoints/{endpointId}/deliveries', {
-            params: {
-              path: { endpointId: endpoint._id },
-              query: { limit: pageSize, ...(status === '' ? {} : { status }), ...(after === null ? {} : { after }) },
-            },
-          }),
-        )
-        found.push(...answer.data)
-        after = answer.next
-      }
-      return { found, hasMore: after !== null }
-    },
-    { keeps: true, everyMs: refreshMs },
+  const list = useAskRows(
+    ['webhooks', 'deliveries', endpoint._id, status],
+    ({ cursor }) =>
+      answerOf(
+        client.GET('/v1/webhook-endpoints/{endpointId}/deliveries', {
+          params: {
+            path: { endpointId: endpoint._id },
+            query: { limit: pageSize, ...(status === '' ? {} : { status }), ...cursor },
+          },
+        }),
+      ),
+    { everyMs: refreshMs },
   )
   return (
     <section aria-label="Deliveries" className="flex flex-col gap-3">
@@ -109,14 +99,11 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
         <div className={deliveryId === undefined ? '' : 'max-xl:hidden'}>
           <List
             label="Deliveries"
-            of={list}
-            rowsOf={({ found }) => found}
+            {...list.table}
             columns={deliveryId === undefined ? columns : columns.filter(({ head }) => head !== 'Attempts')}
             keyOf={({ _id }) => _id}
             chosen={deliveryId}
             onOpen={({ _id }) => go(`${at}/${_id}`, { status })}
-            more={({ hasMore }) => (hasMore && pages < pagesMax ? () => setPages(pages + 1) : undefined)}
-            loadingMore={list.isFetching}
             empty={
               status === '' ? (
                 <Empty icon="webhook" title="Nothing was sent yet">
@@ -152,6 +139,7 @@ function SendPeriodAgain({ endpoint, onClose }: { endpoint: Endpoint; onClose: (
   const [from, setFrom] = useState(() => localInput(Date.now() - dayMs))
   const [to, setTo] = useState(() => localInput(Date.now()))
   const [also, setAlso] = useState(false)
+  const [progress, setProgress] = useState<{ sent: number; upTo: string }>()
   const send = useChange(
     async () => {
       let sent = 0
@@ -166,6 +154,7 @@ function SendPeriodAgain({ endpoint, onClose }: { endpoint: Endpoint; onClose: (
           }),
         )
         sent += answer.redriven
+        if (answer.isCapped && answer.nextFrom !== null) setProgress({ sent, upTo: answer.nextFrom })
         next = answer.isCapped ? answer.nextFrom : null
       }
       return sent
@@ -202,6 +191,11 @@ function SendPeriodAgain({ endpoint, onClose }: { endpoint: Endpoint; onClose: (
         />
       </div>
       <p className="text-xs text-ink-3">Times are in {zone}.</p>
+      {send.isPending && progress !== undefined && (
+        <p role="status" className="text-ink-2">
+          {progress.sent.toLocaleString('en')} are sent again so far, up to {exactTime(progress.upTo)}.
+        </p>
+      )}
       <Toggle
         label="Also those that were accepted"
         hint="For a backend that lost what it had stored."

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
-import { useAsk, useChange } from '../../ask.ts'
+import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { FormDialog, ShownOnce } from '../../ui/dialog.tsx'
 import { ListPage, Muted } from '../../ui/list.tsx'
@@ -45,17 +45,16 @@ const columns: readonly Column<Endpoint>[] = [
 export function WebhooksPage() {
   const go = useGo()
   const [creating, setCreating] = useState(false)
-  const list = useAsk(['webhooks', 'list'], () =>
-    answerOf(client.GET('/v1/webhook-endpoints', { params: { query: { limit: 100 } } })),
+  const list = useAskRows(['webhooks', 'list'], ({ cursor }) =>
+    answerOf(client.GET('/v1/webhook-endpoints', { params: { query: { limit: 100, ...cursor } } })),
   )
   return (
     <ListPage
       title="Webhooks"
-      count={list.data?.totalCount}
+      count={list.total}
       lead="Your own backend hears what happens: messages sent, failed, bounced and read."
       creates={{ text: 'New endpoint', scope: 'full', onClick: () => setCreating(true) }}
-      of={list}
-      rowsOf={({ data }) => data}
+      {...list.table}
       columns={columns}
       keyOf={({ _id }) => _id}
       onOpen={({ _id }) => go(`/webhooks/${_id}`)}

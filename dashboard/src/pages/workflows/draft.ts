@@ -1,5 +1,6 @@
 // A workflow while it is edited: what can be changed of it, kept in this browser until it is saved.
 import type { Schemas } from '../../api.ts'
+import { forgotten, kept, stored } from '../../ui/kept.ts'
 
 type Workflow = Schemas['Workflow']
 export type Json = Record<string, unknown>
@@ -157,6 +158,36 @@ export function bodyOf(draft: Draft): Json {
   }
 }
 
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** What was changed while a save was under way, on what the service made of it. Steps keep the keys they are edited under. */
+export function rebased(now: Draft, sent: Draft, saved: Draft): Draft {
+  const { steps: _steps, ...members } = saved
+  const changed = (Object.keys(members) as (keyof typeof members)[]).filter((name) => !isSame(now[name], sent[name]))
+  return {
+    ...saved,
+    ...Object.fromEntries(changed.map((name) => [name, now[name]])),
+    steps: now.steps.map((step) => {
+      const place = sent.steps.findIndex(({ key }) => key === step.key)
+      const fresh = saved.steps[place]
+      if (fresh === undefined) return step
+      if (isSame(step, sent.steps[place]))
+        return { ...fresh, key: step.key, rest: restUnderKeys(fresh.rest, step.rest) }
+      const { _id, rest } = fresh
+      return { ...step, ...(_id === undefined ? {} : { _id }), rest: { ...step.rest, ...picked(rest, ['uuid']) } }
+    }),
+  }
+}
+
+function restUnderKeys(fresh: Json, before: Json): Json {
+  if (!Array.isArray(fresh.variants) || !Array.isArray(before.variants)) return fresh
+  const known: readonly (Json | undefined)[] = before.variants
+  return {
+    ...fresh,
+    variants: fresh.variants.map((variant: Json, place) => ({ ...variant, key: known[place]?.key ?? variant.key })),
+  }
+}
+
 const firstContents: Readonly<Record<string, { template: Json; metadata?: Json }>> = {
   in_app: { template: { content: 'Hello {{ subscriber.firstName }}' } },
   email: {
@@ -200,16 +231,6 @@ interface Kept {
   readonly updatedAt: string
 }
 
-const nameOf = (id: string): string => `posthorn-draft-${id}`
-
-export function keptDraft(id: string): Kept | undefined {
-  try {
-    const text = localStorage.getItem(nameOf(id))
-    return text === null ? undefined : (JSON.parse(text) as Kept)
-  } catch {
-    return undefined
-  }
-}
-
-export const keepDraft = (id: string, kept: Kept): void => localStorage.setItem(nameOf(id), JSON.stringify(kept))
-export const forgetDraft = (id: string): void => localStorage.removeItem(nameOf(id))
+export const keptDraft = (id: string): Kept | undefined => kept<Kept>(id)
+export const keepDraft = (id: string, draft: Kept): void => stored(id, draft)
+export const forgetDraft = (id: string): void => forgotten(id)

@@ -13,17 +13,22 @@ import { Icon } from '../../ui/icons.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Answered, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
-import type { Draft } from './draft.ts'
-import { bodyOf, draftOf, earlierOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
+import { Time } from '../../ui/time.tsx'
+import type { Draft, Json } from './draft.ts'
+import { bodyOf, draftOf, earlierOf, forgetDraft, keepDraft, keptDraft, rebased } from './draft.ts'
 import { Flow } from './flow.tsx'
 import { GeneralForm } from './general-form.tsx'
 import { Preview } from './preview.tsx'
 import { Promote } from './promote.tsx'
 import { VariablesContext } from './step-fields.tsx'
 import { StepForm } from './step-form.tsx'
+import { underKeysOf } from './step-keys.ts'
 import { WorkflowAsText } from './workflow-as-text.tsx'
 
 type Workflow = Schemas['Workflow']
+
+/** As a save would send them. */
+const isSame = (one: Draft, other: Draft): boolean => JSON.stringify(bodyOf(one)) === JSON.stringify(bodyOf(other))
 
 export function EditorPage() {
   const { workflowId = '' } = useParams({ strict: false }) as { workflowId?: string }
@@ -47,48 +52,65 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
   const [madeFrom, setMadeFrom] = useState(kept?.updatedAt ?? workflow.updatedAt ?? '')
   const [chosen, setChosen] = useState<string>(draft.steps[0]?.key ?? 'general')
   const [isValid, setValid] = useState(true)
-  /** A form begins again when its changes are discarded. */
+  /** A form begins again when its changes are discarded, or someone else saved others. */
   const [discards, setDiscards] = useState(0)
   const [panel, setPanel] = useState<'file' | 'promote' | 'delete'>()
-  const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
+  const [seen, setSeen] = useState(workflow)
+  // Someone else's save is shown at once where nothing was changed here: there is nothing that would overwrite it.
+  if (seen !== workflow) {
+    setSeen(workflow)
+    if (isSame(draft, draftOf(seen))) {
+      setDraft({ ...base, steps: underKeysOf(draft.steps, base.steps) })
+      setMadeFrom(workflow.updatedAt ?? '')
+      if (!isSame({ ...draft, active: base.active }, base)) setDiscards(discards + 1)
+    }
+  }
+  const isChanged = !isSame(draft, base)
   const isOvertaken = isChanged && madeFrom !== workflow.updatedAt
   useEffect(() => {
     if (isChanged) keepDraft(workflow._id, { draft, updatedAt: madeFrom })
     else forgetDraft(workflow._id)
   }, [workflow._id, draft, isChanged, madeFrom])
   const params = { params: { path: { workflowId: workflow._id } } }
-  const save = useChange(
-    async (next: Draft) => {
-      // What was saved after this page last looked is not overwritten; what it has warned of is.
-      const query = workflow.updatedAt === undefined ? {} : { ifUpdatedAt: workflow.updatedAt }
-      const known = { params: { ...params.params, query } }
-      try {
-        return await answerOf(client.PATCH('/v1/workflows/{workflowId}', { ...known, body: bodyOf(next) as never }))
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 409) await reload()
-        throw error
-      }
+  const put = async (body: Json): Promise<Workflow> => {
+    // What was saved after this page last looked is not overwritten; what it has warned of is.
+    const query = workflow.updatedAt === undefined ? {} : { ifUpdatedAt: workflow.updatedAt }
+    const known = { params: { ...params.params, query } }
+    try {
+      const saved = await answerOf(client.PATCH('/v1/workflows/{workflowId}', { ...known, body: body as never }))
+      return saved as Workflow
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409) await reload()
+      throw error
+    }
+  }
+  const save = useChange((next: Draft) => put(bodyOf(next)), {
+    touches: ['workflows'],
+    says: 'Saved. New events use this version; running notifications keep theirs.',
+    quiet: true,
+    onDone: (saved, sent) => {
+      setDraft((now) => rebased(now, sent, draftOf(saved)))
+      setMadeFrom(saved.updatedAt ?? '')
     },
-    {
-      touches: ['workflows'],
-      says: 'Saved. New events use this version; running notifications keep theirs.',
-      quiet: true,
-      onDone: (saved) => {
-        const one = saved as Workflow
-        forgetDraft(workflow._id)
-        const next = draftOf(one)
-        const place = draft.steps.findIndex(({ key }) => key === chosen)
-        setDraft(next)
-        setMadeFrom(one.updatedAt ?? '')
-        if (place >= 0) setChosen(next.steps[place]?.key ?? 'general')
-      },
+  })
+  // The switch alone: what is not saved yet stays so.
+  const turn = useChange((active: boolean) => put({ active }), {
+    touches: ['workflows'],
+    says: (_data, active) =>
+      active ? 'It is live: new events run it' : 'It is off: new events are refused, running notifications go on',
+    onDone: (saved, active) => {
+      setDraft((now) => ({ ...now, active }))
+      if (!isOvertaken) setMadeFrom(saved.updatedAt ?? '')
     },
-  )
+  })
   const remove = useChange(() => answerOf(client.DELETE('/v1/workflows/{workflowId}', params)), {
     touches: ['workflows'],
     says: 'The workflow is deleted',
     leaves: true,
-    onDone: () => go('/workflows'),
+    onDone: () => {
+      forgetDraft(workflow._id)
+      go('/workflows')
+    },
   })
   const discard = () => {
     setDraft(base)
@@ -114,19 +136,21 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
             <Badge tone={workflow.active ? 'green' : 'grey'} icon={workflow.active ? 'check' : 'minus'}>
               {workflow.active ? 'Live' : 'Off'}
             </Badge>
-            {isChanged && <Badge tone="amber">Not saved</Badge>}
+            {isChanged ? (
+              <Badge tone="amber">Not saved</Badge>
+            ) : (
+              <span className="text-xs text-ink-3">
+                Saved {workflow.updatedAt !== undefined && <Time at={workflow.updatedAt} />}
+              </span>
+            )}
             <CopyText text={workflow.triggers[0]?.identifier ?? workflow._id} whole />
           </div>
         </div>
         <div className="flex flex-wrap items-center gap-2">
           {mayChange && (
             <>
-              <Button
-                disabled={!isValid}
-                busy={save.isPending}
-                onClick={() => save.mutate({ ...draft, active: !draft.active })}
-              >
-                {draft.active ? 'Switch off' : 'Switch on'}
+              <Button busy={turn.isPending} disabled={save.isPending} onClick={() => turn.mutate(!workflow.active)}>
+                {workflow.active ? 'Switch off' : 'Switch on'}
               </Button>
               <SaveButtons
                 isChanged={isChanged}

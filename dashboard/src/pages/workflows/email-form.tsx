@@ -1,6 +1,6 @@
 // An e-mail: its subject, its layout, and its words as blocks or as HTML.
 import { useState } from 'react'
-import { answerOf, client } from '../../api.ts'
+import { ApiError, answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { Choice, SelectField, TextField } from '../../ui/controls.tsx'
 import { Notice } from '../../ui/page.tsx'
@@ -33,6 +33,22 @@ export function EmailForm(props: StepFormProps) {
   const layouts = useAsk(['layouts', 'names'], () =>
     answerOf(client.GET('/v1/layouts', { params: { query: { limit: 100 } } })),
   )
+  const layoutId = template._layoutId ?? template.layoutId ?? ''
+  const isListed =
+    layoutId === '' || layouts.data === undefined || layouts.data.data.some(({ _id }) => _id === layoutId)
+  // One beyond the first hundred, or one that was deleted: it is shown as what it is, not as the default one.
+  const other = useAsk(
+    ['layouts', 'name', layoutId],
+    () =>
+      answerOf(client.GET('/v1/layouts/{layoutId}', { params: { path: { layoutId } } })).then(
+        ({ name }) => name,
+        (error: unknown) => {
+          if (error instanceof ApiError && error.status === 404) return 'A deleted layout'
+          throw error
+        },
+      ),
+    { enabled: !isListed },
+  )
   return (
     <>
       <TemplateField
@@ -58,14 +74,15 @@ export function EmailForm(props: StepFormProps) {
         />
         <SelectField
           label="Layout"
-          value={template._layoutId ?? template.layoutId ?? ''}
+          value={layoutId}
           options={[
             ['', 'The default one'],
-            ...(layouts.data?.data.map(({ _id, name }) => [_id, name] as const) ?? []),
+            ...(layouts.data?.data.map(({ _id, name }) => [_id ?? '', name] as const) ?? []),
+            ...(isListed ? [] : [[layoutId, other.data ?? 'Another layout'] as const]),
           ]}
-          onText={(layoutId) => {
+          onText={(next) => {
             const { _layoutId: _old, layoutId: _before, ...rest } = step.template
-            onChange({ ...step, template: { ...rest, type: 'email', ...(layoutId === '' ? {} : { layoutId }) } })
+            onChange({ ...step, template: { ...rest, type: 'email', ...(next === '' ? {} : { layoutId: next }) } })
           }}
         />
       </div>

@@ -1,9 +1,12 @@
 // The steps of a workflow as cards joined by a line: choose, add between, move, duplicate, remove.
+import { useEffect, useRef } from 'react'
 import { Button, IconButton } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { Menu } from '../../ui/menu.tsx'
+import { say } from '../../ui/toast.tsx'
 import type { Draft, DraftStep } from './draft.ts'
 import { addableTypes, copyOfStep, newStep } from './draft.ts'
+import { withStepBack } from './step-keys.ts'
 
 interface FlowProps {
   readonly draft: Draft
@@ -11,11 +14,19 @@ interface FlowProps {
   readonly errors: Readonly<Record<string, string>>
   readonly mayChange: boolean
   onChoose: (key: string) => void
-  onChange: (draft: Draft) => void
+  onChange: (draft: Draft | ((now: Draft) => Draft)) => void
 }
 
 export function Flow({ draft, chosen, errors, mayChange, onChoose, onChange }: FlowProps) {
   const { steps } = draft
+  // Away from the editor there is no draft that a step could come back to.
+  const offers = useRef(new Set<() => void>())
+  useEffect(() => {
+    const open = offers.current
+    return () => {
+      for (const drop of open) drop()
+    }
+  }, [])
   const put = (next: readonly DraftStep[]) => onChange({ ...draft, steps: next })
   const add = (place: number, type: string) => {
     const step = newStep(type, nameOfStep(type))
@@ -93,6 +104,11 @@ export function Flow({ draft, chosen, errors, mayChange, onChoose, onChange }: F
                       onSelect: () => {
                         put(steps.toSpliced(index, 1))
                         if (chosen === step.key) onChoose('general')
+                        const drop = say(`${step.name || 'The step'} is removed`, 'good', () => {
+                          onChange((now) => ({ ...now, steps: withStepBack(now.steps, step, index) }))
+                          onChoose(step.key)
+                        })
+                        offers.current.add(drop)
                       },
                     },
                   ]}

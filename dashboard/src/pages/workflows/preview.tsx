@@ -9,13 +9,15 @@ import { Button, TextField } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { JsonField } from '../../ui/json-field.tsx'
 import { Bubble, EmailView } from '../../ui/message-frame.tsx'
-import { Loading, Notice, Section } from '../../ui/page.tsx'
+import { Fault, Loading, Notice, Section } from '../../ui/page.tsx'
+import type { Pickable } from '../../ui/picker.tsx'
 import { readable } from '../../ui/sentences.ts'
 import type { Tone } from '../../ui/status.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { duration, exactTime } from '../../ui/time.tsx'
 import { textOfContent } from '../activity/sent-messages.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
+import { SubscriberPicker } from '../subscribers/subscriber-picker.tsx'
 import type { Draft, DraftStep, Json } from './draft.ts'
 import { bodyOf } from './draft.ts'
 
@@ -44,7 +46,7 @@ export function Preview({
   chosen: DraftStep | undefined
 }) {
   const mayChange = useMayChange()
-  const [subscriberId, setSubscriberId] = useState('')
+  const [person, setPerson] = useState<Pickable>()
   const [locale, setLocale] = useState('')
   const [payload, setPayload] = useState<Json>()
   const [isValid, setValid] = useState(true)
@@ -62,17 +64,18 @@ export function Preview({
     { enabled: firstStepId !== undefined },
   )
   const sample = payload ?? example.data ?? {}
+  const inLocale = locale.trim() === '' ? {} : { locale: locale.trim() }
   const to =
-    subscriberId.trim() === ''
+    person === undefined
       ? {
           subscriberId: 'preview-person',
           firstName: 'Ada',
           lastName: 'Lovelace',
           email: 'ada@example.com',
           phone: '+4915112345678',
-          ...(locale.trim() === '' ? {} : { locale: locale.trim() }),
+          ...inLocale,
         }
-      : subscriberId.trim()
+      : { subscriberId: person.id, ...inLocale }
   const asked = useSettled({ workflow: { ...bodyOf(draft), active: true }, to, payload: sample })
   const simulation = useAsk(
     ['simulate', { asked }],
@@ -84,7 +87,8 @@ export function Preview({
       answerOf(
         client.POST('/v1/workflows/{workflowId}/test', {
           params: { path: { workflowId } },
-          body: { to, payload: sample, skipDelays: true } as never,
+          // A test is sent as they are: only the preview looks at another locale.
+          body: { to: person === undefined ? to : person.id, payload: sample, skipDelays: true } as never,
         }),
       ),
     { touches: ['activity', 'outbox'], says: 'The saved version was sent as a test; it is in the activity' },
@@ -102,17 +106,21 @@ export function Preview({
       }
     >
       <div className="flex flex-col gap-4 p-4">
+        <div className="flex flex-col gap-1">
+          <span aria-hidden="true" className="text-sm font-medium">
+            For
+          </span>
+          <SubscriberPicker label="For" all="Ada Lovelace, made up" value={person} onPick={setPerson} />
+        </div>
         <TextField
-          label="For"
-          placeholder="Ada Lovelace, made up; or a subscriber id"
-          value={subscriberId}
-          onText={setSubscriberId}
+          label="Locale"
+          placeholder={person === undefined ? 'en, de, ar …' : 'Theirs, or another: en, de, ar …'}
+          value={locale}
+          maxLength={35}
+          onText={setLocale}
         />
-        {subscriberId.trim() === '' && (
-          <TextField label="Locale" placeholder="en, de, ar …" value={locale} maxLength={35} onText={setLocale} />
-        )}
         <JsonField label="With the payload" value={sample} onValue={setPayload} onValid={setValid} />
-        {simulation.error !== null && <Notice tone="error">{simulation.error.message}</Notice>}
+        <Fault error={simulation.error} />
         {simulation.data?.error !== undefined && simulation.data.error.length > 0 && (
           <Notice tone="error">{simulation.data.error.join(' ')}</Notice>
         )}

@@ -9,7 +9,7 @@ import { useEnvironment, useSessions } from '../../session.tsx'
 import { Button, buttonClass, Choice } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff, DiffSize } from '../../ui/diff.tsx'
-import { Answered, Empty, Failed, Loading, Notice } from '../../ui/page.tsx'
+import { Answered, Empty, Failed, Fault, Loading, Notice } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 
 type Workflow = Schemas['Workflow']
@@ -133,7 +133,7 @@ function Plan({
       <p className="text-ink-2">
         This is what changes in {target.name}. Credentials of integrations are never taken along.
       </p>
-      {promote.error !== null && <Notice tone="error">{promote.error.message}</Notice>}
+      <Fault error={promote.error} />
       {notes.map((note) => (
         <Notice key={note} tone="warning">
           {note}

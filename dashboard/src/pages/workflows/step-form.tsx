@@ -9,6 +9,7 @@ import { EmailForm } from './email-form.tsx'
 import type { StepFormProps } from './step-fields.tsx'
 import { errorAt } from './step-fields.tsx'
 import { TextForm } from './text-form.tsx'
+import { TimedForm } from './timed-form.tsx'
 import { Variants } from './variants.tsx'
 
 const messageTypes = ['email', 'in_app', 'sms', 'chat', 'push']
@@ -95,6 +96,13 @@ function useMetadata({ step, onChange }: StepFormProps): [Json, (members: Json) 
   ]
 }
 
+/** A time of day comes every so many days, weeks or months. */
+function begun(type: string, { unit, timed }: Json): Json {
+  if (type !== 'timed') return { type }
+  const isLong = ['days', 'weeks', 'months'].includes(String(unit))
+  return { type, timed: timed ?? { atTime: '09:00' }, ...(isLong ? {} : { amount: 1, unit: 'days' }) }
+}
+
 function DelayForm(props: StepFormProps) {
   const [metadata, set] = useMetadata(props)
   const type = String(metadata.type ?? 'regular')
@@ -106,12 +114,13 @@ function DelayForm(props: StepFormProps) {
         options={[
           ['regular', 'for a fixed time'],
           ['scheduled', 'until a time from the payload'],
-          ['timed', 'until a time of day (as JSON below)'],
+          ['timed', 'until a time of day'],
           ['dynamic', 'for a duration from the payload'],
         ]}
-        onText={(next) => set({ type: next })}
+        onText={(next) => set(begun(next, metadata))}
       />
       {type === 'regular' && <Duration label="For" metadata={metadata} onChange={set} />}
+      {type === 'timed' && <TimedForm {...props} metadata={metadata} set={set} />}
       {type === 'scheduled' && (
         <TextField
           label="Payload field with the time"
@@ -146,11 +155,15 @@ function DigestForm(props: StepFormProps) {
         options={[
           ['regular', 'for a fixed time after the first event'],
           ['backoff', 'only when events come quickly'],
-          ['timed', 'until a time of day (as JSON below)'],
+          ['timed', 'until a time of day'],
         ]}
-        onText={(next) => set({ type: next })}
+        onText={(next) => set(begun(next, metadata))}
       />
-      {type !== 'timed' && <Duration label="For" metadata={metadata} onChange={set} />}
+      {type === 'timed' ? (
+        <TimedForm {...props} metadata={metadata} set={set} />
+      ) : (
+        <Duration label="For" metadata={metadata} onChange={set} />
+      )}
       <TextField
         label="Collected by"
         hint="A member of the payload: events with another value are collected apart. Optional."

@@ -10,8 +10,8 @@ import { useMayChange } from '../../session.tsx'
 import { Button, Choice } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff, DiffSize } from '../../ui/diff.tsx'
-import { BackTo } from '../../ui/list.tsx'
-import { Answered, Empty, Notice, Page, Section } from '../../ui/page.tsx'
+import { BackTo, MoreButton } from '../../ui/list.tsx'
+import { Answered, Empty, Fault, Notice, Page, Section } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 
@@ -69,16 +69,11 @@ export function VersionsPage() {
                     onChoose={() => go(`${at}/versions`, { ...search, version: String(one.number) }, { replace: true })}
                   />
                 ))}
-                {versions.hasNextPage && (
-                  <Button
-                    look="quiet"
-                    className="w-full"
-                    busy={versions.isFetchingNextPage}
-                    onClick={() => versions.fetchNextPage()}
-                  >
-                    Show more
-                  </Button>
-                )}
+                <MoreButton
+                  more={versions.hasNextPage ? () => void versions.fetchNextPage() : undefined}
+                  busy={versions.isFetchingNextPage}
+                  error={versions.isFetchNextPageError ? versions.error : null}
+                />
               </nav>
               {chosen === undefined ? (
                 <OlderVersion workflowId={workflowId} asked={asked} newest={data[0]?.number ?? 0}>
@@ -281,7 +276,7 @@ function VersionDetail({
                 newest version, and restore again if you still want to.
               </Notice>
             ) : (
-              restore.error !== null && <Notice tone="error">{restore.error.message}</Notice>
+              <Fault error={restore.error} />
             )}
             <p className="text-ink-2">
               New events use the content of version {version.number} from then on. It is saved as a new version, so

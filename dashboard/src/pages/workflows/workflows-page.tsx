@@ -36,6 +36,7 @@ const columns: readonly Column<Row>[] = [
   {
     head: 'Steps',
     from: 'md',
+    width: '160px',
     cell: ({ workflow }) => (
       <span className="flex gap-1.5 text-ink-2">
         {workflow.steps.map((step) => (
@@ -79,7 +80,7 @@ const columns: readonly Column<Row>[] = [
     head: 'Changed',
     from: 'lg',
     right: true,
-    width: '110px',
+    width: '132px',
     cell: ({ workflow }) => (
       <span className="text-ink-2">
         <Time at={workflow.updatedAt ?? workflow.createdAt ?? ''} />

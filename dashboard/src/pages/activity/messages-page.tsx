@@ -1,0 +1,233 @@
+// Messages: each one that was sent, could not be, or failed, with what leads to it in the address.
+import { useSearch } from '@tanstack/react-router'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAskRows } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { Button } from '../../ui/controls.tsx'
+import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { List, Muted } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { exactTime, Time } from '../../ui/time.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
+import { ActivityTabs } from './activity-tabs.tsx'
+import { reasonWords } from './filters.tsx'
+
+type Message = Schemas['MessagePage']['data'][number]
+type Channel = Message['channel']
+type MessageStatus = Message['status']
+const pageSize = 50
+const channels: readonly Channel[] = ['email', 'in_app', 'sms', 'push', 'chat']
+const statuses: readonly (readonly [MessageStatus, string])[] = [
+  ['sent', 'Delivered'],
+  ['error', 'Failed'],
+  ['warning', 'Not sent, or perhaps'],
+]
+
+interface MessagesSearch {
+  readonly status?: MessageStatus
+  readonly channel?: Channel
+  readonly provider?: string
+  readonly reason?: string
+  readonly subscriber?: string
+  readonly transactionId?: string
+  readonly after?: string
+  readonly before?: string
+}
+
+const queryOf = (search: MessagesSearch) => {
+  const { status, channel, provider, reason, subscriber, transactionId, after, before } = search
+  return {
+    ...(status === undefined ? {} : { status: [status] }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(provider === undefined ? {} : { providers: [provider] }),
+    ...(reason === undefined ? {} : { errorIds: [reason] }),
+    ...(subscriber === undefined ? {} : { subscriberId: subscriber }),
+    ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
+    ...(after === undefined ? {} : { after }),
+    ...(before === undefined ? {} : { before }),
+  }
+}
+
+/** Without a start, and without a filter that finds few, the service looks for a provider’s messages so far back. */
+function isOfLastDays({ status, provider, reason, subscriber, transactionId, after }: MessagesSearch): boolean {
+  return Boolean(provider) && !(after || reason || subscriber || transactionId) && (!status || status === 'sent')
+}
+
+const personOf = ({ subscriber, email, phone }: Message): string =>
+  [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') ||
+  (subscriber?.subscriberId ?? email ?? phone ?? 'A deleted subscriber')
+
+/** Without a provider there was no address to send it to. */
+function stateOf({ status, captured, providerId }: Message): string {
+  if (captured === true) return 'captured'
+  if (status !== 'warning') return status
+  return providerId ? 'unsure' : 'skipped'
+}
+
+function columnsWith(providerName: (id: string) => string): readonly Column<Message>[] {
+  return [
+    { head: 'Status', width: '124px', cell: (one) => <Status state={stateOf(one)} /> },
+    {
+      head: 'Message',
+      cell: (one) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <Icon name={iconOfStep(one.channel)} className="text-ink-2" />
+          <span className="sr-only">{nameOfStep(one.channel)}</span>
+          <span className="flex min-w-0 flex-col">
+            <bdi className="truncate font-medium">{one.subject || one.title || one.template?.name || 'A message'}</bdi>
+            <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
+            <span className="text-xs text-ink-3 sm:hidden">
+              <Time at={one.createdAt} />
+            </span>
+          </span>
+        </span>
+      ),
+    },
+    {
+      head: 'To',
+      from: 'sm',
+      width: '22%',
+      cell: (one) => <bdi className="block truncate text-ink-2">{personOf(one)}</bdi>,
+    },
+    {
+      head: 'By',
+      from: 'lg',
+      width: '26%',
+      cell: (one) => (
+        <span className="block truncate text-ink-2" title={one.errorText}>
+          {one.errorText ||
+            (one.providerId === undefined || one.providerId === '' ? '–' : providerName(one.providerId))}
+        </span>
+      ),
+    },
+    {
+      head: 'When',
+      from: 'sm',
+      right: true,
+      width: '132px',
+      cell: (one) => (
+        <Muted>
+          <Time at={one.createdAt} />
+        </Muted>
+      ),
+    },
+  ]
+}
+
+export function MessagesPage() {
+  const search = useSearch({ strict: false }) as MessagesSearch
+  const go = useGo()
+  const providerName = useProviderName()
+  const list = useAskRows(['activity', 'messages', { ...search }], ({ page }) =>
+    answerOf(client.GET('/v1/messages', { params: { query: { ...queryOf(search), page, limit: pageSize } } })),
+  )
+  const set = (name: keyof MessagesSearch, value: string) =>
+    go('/activity/messages', { ...search, [name]: value }, { replace: true })
+  const words: Readonly<Record<string, readonly [name: string, shown: (value: string) => string]>> = {
+    provider: ['By', providerName],
+    reason: ['Because of', reasonWords],
+    subscriber: ['Person', String],
+    transactionId: ['Transaction', String],
+    after: ['Since', exactTime],
+    before: ['Until', exactTime],
+  }
+  const chips = Object.entries(search).filter(([name, value]) => name in words && value !== '')
+  const isFiltered = Object.values(search).some(Boolean)
+  return (
+    <Page
+      title="Messages"
+      count={list.total?.toLocaleString('en') ?? list.count}
+      lead="What went out by every channel, and what could not. One notification may have several."
+    >
+      <ActivityTabs of="messages" />
+      <div className="flex flex-col gap-2">
+        <div className="flex flex-wrap items-center gap-2">
+          <Select
+            label="Result"
+            value={search.status ?? ''}
+            options={[['', 'All results'], ...statuses]}
+            onText={(value) => set('status', value)}
+          />
+          <Select
+            label="Channel"
+            value={search.channel ?? ''}
+            options={[['', 'All channels'], ...channels.map((one) => [one, nameOfStep(one)] as const)]}
+            onText={(value) => set('channel', value)}
+          />
+        </div>
+        {chips.length > 0 && (
+          <div className="flex flex-wrap items-center gap-1.5">
+            {chips.map(([name, value]) => (
+              <button
+                key={name}
+                type="button"
+                onClick={() => set(name as keyof MessagesSearch, '')}
+                aria-label={`Remove the filter ${words[name]?.[0]}`}
+                className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-2 px-2.5 py-0.5 text-xs hover:bg-bg-3"
+              >
+                <span className="text-ink-3">{words[name]?.[0]}</span>
+                <span className="truncate">{words[name]?.[1](String(value))}</span>
+                <Icon name="cross" size={10} />
+              </button>
+            ))}
+            {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
+            <Button look="quiet" onClick={() => go('/activity/messages')}>
+              Clear
+            </Button>
+          </div>
+        )}
+      </div>
+      <List
+        label="Messages"
+        {...list.table}
+        rows={10}
+        columns={columnsWith(providerName)}
+        keyOf={({ _id }) => _id}
+        onOpen={({ _notificationId }) => go(`/activity/${_notificationId}`, { tab: 'message' })}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon="search"
+              title="No message fits"
+              action={<Button onClick={() => go('/activity/messages')}>Clear the filters</Button>}
+            />
+          ) : (
+            <Empty icon="mail" title="No messages yet">
+              A message appears here once a step has sent it, or could not.
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}
+
+function Select({
+  label,
+  value,
+  options,
+  onText,
+}: {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, shown: string])[]
+  onText: (value: string) => void
+}) {
+  return (
+    <select
+      aria-label={label}
+      value={value}
+      onChange={(event) => onText(event.target.value)}
+      className="field max-w-48 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
+    >
+      {options.map(([one, shown]) => (
+        <option key={one} value={one}>
+          {shown}
+        </option>
+      ))}
+    </select>
+  )
+}
