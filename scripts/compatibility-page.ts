@@ -66,20 +66,17 @@ const pagePackages = [
   ['`@novu/js/ui`', '3.19.2', `${stories}, a restart`],
   ['`@novu/js/ui`', '2.6.6', old],
   ['`@novu/nextjs`', '3.19.2', `${stories}, a restart`],
-  [
-    '`@novu/react`, `@novu/nextjs`',
-    '2.6.6',
-    'In Chromium: bell, a new one within a second, button, read, archive, tabs',
-  ],
+  ['`@novu/react`, `@novu/nextjs`', '2.6.6', old],
   ['`@novu/js`', '3.19.2, 3.12.0, 3.8.1, 3.0.3, 2.6.6', `${inNode} list, counts, marks, button, preferences, events`],
+  ['`@novu/headless`', '2.6.6', 'In Chromium: session, feed, counts, marks, preferences, three events, a restart'],
   ['`@novu/headless`', '2.6.6, 2.0.0, 0.24.2', `${inNode} feed, counts, marks, button, preferences, three events`],
 ]
 
 const pagesSection = (): string => `## Packages for pages
 
 They work unchanged; [the inbox](inbox.md#public-components-react-nextjs-plain-javascript) says what to give them. They and what they
-bring are over a hundred megabytes, so they are installed where they are tried: \`NOVU_PACKAGES=FOLDER npm test -- inbox/public-packages\`, and
-\`NOVU_INBOX=@novu/nextjs NOVU_PACKAGES=FOLDER npm test -- browser/novu-inbox\`.
+bring are over a hundred megabytes, so they are installed where they are tried: \`NOVU_PACKAGES=FOLDER npm test -- inbox/public-packages\`,
+\`NOVU_PACKAGES=FOLDER npm test -- browser/novu-headless\` and \`NOVU_INBOX=@novu/nextjs NOVU_PACKAGES=FOLDER npm test -- browser/novu-inbox\`.
 
 ${table(['Package', 'Versions tried', 'How'], pagePackages)}
 Version 2 has no snoozing. Its style sheet comes from a public network, which the pages have to be allowed to reach.

@@ -12,11 +12,12 @@ const built = new URL('../dist/cli/posthorn.js', import.meta.url)
  * What `npm start` gives to Node (docs/decisions/0045): here it is set while the process runs, as `npx` passes no flags on.
  * The size of the nursery cannot be set any more then; it is Node's default.
  */
-export const memoryFlags = ['--heap-growing-percent=60']
+export const memoryFlags = ['--heap-growing-percent=60', '--no-allocation-site-pretenuring']
 
-/** Those that were not given. */
-export const missingFlags = (given) =>
-  memoryFlags.filter((flag) => !given.some((one) => one.startsWith(flag.slice(0, flag.indexOf('=')))))
+/** Those that were not given, neither so nor otherwise. */
+export const missingFlags = (given) => memoryFlags.filter((flag) => !given.some((one) => nameOf(one) === nameOf(flag)))
+
+const nameOf = (flag) => flag.replace(/^--(no-)?/, '').replace(/=.*/, '')
 
 export async function launch(argv) {
   let main

@@ -1,4 +1,5 @@
-// npm run pack: builds everything and makes the npm package. `-- --to FOLDER` puts it there.
+// npm run pack: builds everything and makes the npm package. `-- --to FOLDER` puts it there. A plain `npm pack` runs it with
+// --build-only first.
 import './node-version.mjs'
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -29,6 +30,7 @@ export async function pack(folder = projectRoot) {
 
 async function main() {
   await buildAll()
+  if (process.argv.includes('--build-only')) return
   const to = process.argv.indexOf('--to')
   const path = await pack(to === -1 ? projectRoot : resolve(process.argv[to + 1] ?? '.'))
   process.stderr.write(`Packed ${(statSync(path).size / 1e6).toFixed(1)} MB.\n`)

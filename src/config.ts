@@ -4,6 +4,8 @@ import type { CommandConfig } from './config/commands.ts'
 import { commandSettings } from './config/commands.ts'
 import type { DatabaseConfig } from './config/database.ts'
 import { databaseMistakes, databaseSettings } from './config/database.ts'
+import type { InboxConfig } from './config/inbox.ts'
+import { inboxSettings } from './config/inbox.ts'
 import type { OidcConfig } from './config/oidc.ts'
 import { oidcMistakes, oidcSettings } from './config/oidc.ts'
 import type { AllowEntry } from './config/outbound-allow.ts'
@@ -33,7 +35,14 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config extends CommandConfig, DatabaseConfig, OidcConfig, ProcessConfig, SecurityConfig, TraceConfig {
+export interface Config
+  extends CommandConfig,
+    DatabaseConfig,
+    InboxConfig,
+    OidcConfig,
+    ProcessConfig,
+    SecurityConfig,
+    TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
@@ -61,7 +70,6 @@ export interface Config extends CommandConfig, DatabaseConfig, OidcConfig, Proce
   readonly vendor: 'platform' | 'novu'
   readonly retentionDays: number | 'off'
   readonly corsOrigins: readonly string[]
-  readonly inboxDemo: 'local' | 'on' | 'off'
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly logFormat: 'auto' | 'json' | 'pretty'
 }
@@ -301,14 +309,7 @@ export const settings: Settings = {
     defaultValue: [],
     read: webOrigins,
   },
-  inboxDemo: {
-    variable: 'POSTHORN_INBOX_DEMO',
-    meaning:
-      'Who may open the demo inbox of Development, at `/demo/inbox` and by a session without identifiers: `local` for callers on this machine, `on` for everyone, `off` for no one.',
-    shownDefault: 'local',
-    defaultValue: 'local',
-    read: oneOf('local', 'on', 'off'),
-  },
+  ...inboxSettings,
   logLevel: {
     variable: 'POSTHORN_LOG_LEVEL',
     meaning: 'The lowest level that is logged: `debug`, `info`, `warn`, `error` or `silent`.',

@@ -10,10 +10,10 @@ import { styleText } from './style.ts'
 import type { Texts } from './texts.ts'
 import { directionOf, textsFor } from './texts.ts'
 
-/** Where this script came from is where the service is, unless the page says otherwise. */
-const scriptOrigin = (() => {
+/** Where this script came from is where the service is, perhaps below a path, unless the page says otherwise. */
+const scriptPlace = (() => {
   const source = (document.currentScript as HTMLScriptElement | null)?.src
-  return source ? new URL(source).origin : location.origin
+  return source ? new URL('.', source).href : location.origin
 })()
 
 const hourMs = 3_600_000
@@ -139,7 +139,7 @@ export class PosthornInbox extends HTMLElement {
       contextHash: text('context-hash'),
     }
     const given = Object.entries(named).filter(([, value]) => value !== undefined)
-    return { url: text('url') ?? scriptOrigin, ...Object.fromEntries(given) }
+    return { url: text('url') ?? scriptPlace, ...Object.fromEntries(given) }
   }
 
   #localize(): void {

@@ -78,7 +78,7 @@ test('a rejected key, an older service and a busy one are reported with what to 
   answers(401, { message: 'API Key not found' })
   assert.match(
     (await refused()).message,
-    /rejected the API key \(API Key not found\)\. POSTHORN_API_KEY, --key-file or/,
+    /rejected the API key \(API Key not found\)\. POSTHORN_API_KEY, a file with the key or/,
   )
   answers(404, { message: 'Cannot GET /x' })
   assert.match((await refused()).message, /does not know this endpoint/)
@@ -109,7 +109,10 @@ test('where nothing answers, that is what is said', async () => {
   await assert.rejects(silent, (error: Error) => {
     assert.ok(error instanceof ApiError)
     assert.equal(error.status, undefined)
-    assert.match(error.message, /^No response from http:\/\/127\.0\.0\.1:\d+\. Is `npm start` running\?/)
+    assert.match(
+      error.message,
+      /^No response from http:\/\/127\.0\.0\.1:\d+\. Is the service running \(`posthorn start`\)\?/,
+    )
     return true
   })
   answer = (request) => request.socket.destroy()
@@ -137,6 +140,8 @@ test('address and key come from the variables, and options win over them', async
 
 test('without a key, with a file that holds none, or an address that is none, nothing is asked', async () => {
   await assert.rejects(clientOf({}), usage(/^No API key.*POSTHORN_API_KEY.*--key-file.*posthorn keys create/))
+  const asked = { environment: 'Production', keyOption: '--to-key-file' }
+  await assert.rejects(clientOf({}, asked), usage(/^No API key of Production.* with --to-key-file\./))
   const file = join(folder, 'short')
   await writeFile(file, 'secret')
   const short = await clientOf({}, { 'key-file': file }).catch((error: Error) => error)

@@ -70,27 +70,29 @@ export interface ServiceValues {
   readonly profile?: string | undefined
   /** The environment that is meant: the key must open it. */
   readonly environment?: string | undefined
+  /** Which option of the command gives the file: to name it where a key is missing. */
+  readonly keyOption?: string
 }
 
 type Place = Pick<Terminal, 'config' | 'note'>
 
 export async function clientFor(terminal: Place, values: ServiceValues): Promise<ApiClient> {
   const { url, key } = await serviceFor(terminal, values)
-  if (key === undefined) throw noKey(url)
+  const { environment, keyOption = '--key-file' } = values
+  if (key === undefined) throw noKey(url, environment, keyOption)
   const client = createClient(url, key, warningNotes(terminal))
-  const { environment } = values
   if (environment === undefined) return client
   const { body: own } = await client.call<{ name: string }>('GET', '/v1/environments/me?secrets=false')
   if (own.name === environment) return client
   throw new UsageError(
-    `The API key opens ${own.name}, not ${environment}: use \`--key-file\`, or \`posthorn login\` with a key of ${environment}.`,
+    `The API key opens ${own.name}, not ${environment}: use \`${keyOption}\`, or \`posthorn login\` with a key of ${environment}.`,
   )
 }
 
-const noKey = (url: string): UsageError =>
+const noKey = (url: string, environment: string | undefined, keyOption: string): UsageError =>
   new UsageError(
-    `No API key for ${url}: use \`posthorn login\`, set POSTHORN_API_KEY, or give a file that contains the key with --key-file. ` +
-      '`posthorn keys create` creates one.',
+    `No API key${environment === undefined ? '' : ` of ${environment}`} for ${url}: use \`posthorn login\`, set POSTHORN_API_KEY, or give a file that contains the key with ${keyOption}. ` +
+      `\`posthorn keys create${environment === undefined ? '' : ` --environment ${environment}`}\` creates one.`,
   )
 
 /** Where the service is, and the key for it; without a key only public endpoints can be called. */
@@ -270,7 +272,7 @@ function unansweredWords(url: string, error: unknown): string {
   const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
   const code = cause?.code ?? (cause as { errors?: NodeJS.ErrnoException[] } | undefined)?.errors?.[0]?.code
   if (code === 'ECONNREFUSED') {
-    return `No response from ${url}. Is \`npm start\` running? Use POSTHORN_URL or --url to set another URL.`
+    return `No response from ${url}. Is the service running (\`posthorn start\`)? Use POSTHORN_URL or --url to set another URL.`
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The host ${new URL(url).hostname} could not be resolved.`
   return `The request to ${url} failed: ${code ?? cause?.message ?? (error as Error).message}`
@@ -281,7 +283,7 @@ function refusalWords(url: string, status: number, headers: Headers, body: unkno
   const { message, errors } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const said = typeof message === 'string' ? message : `The service responded ${status}`
   if (status === 401) {
-    return `${url} rejected the API key (${said}). POSTHORN_API_KEY, --key-file or \`posthorn login\` must give a key of this service; \`posthorn keys create\` creates one.`
+    return `${url} rejected the API key (${said}). POSTHORN_API_KEY, a file with the key or \`posthorn login\` must give a key of this service; \`posthorn keys create\` creates one.`
   }
   if (status === 404 && said.startsWith('Cannot ')) {
     return `${url} does not know this endpoint (${said}): it is an older version of Posthorn, or a worker-only node.`

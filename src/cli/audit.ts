@@ -29,7 +29,7 @@ export const auditCommand: Command = {
     `audit export [--after SEQ] ${serviceUsage}`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(auditCommand, args, {
       kind: { type: 'string' },
       resource: { type: 'string' },
       action: { type: 'string' },

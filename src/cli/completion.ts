@@ -1,6 +1,7 @@
 // posthorn completion: a script that makes a shell complete commands, actions and options.
 import type { Command } from './command.ts'
 import { oneOf, parsed, wrongCall } from './terminal/arguments.ts'
+import { usageLinesOf } from './terminal/usage-lines.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 
@@ -31,18 +32,15 @@ interface Words {
   readonly options: readonly string[]
 }
 
-const serviceWords = ['--json', '--url', '--key', '--key-file', '--profile', '--environment']
-
 /** From the usage lines, so that a new option is completed as soon as it is documented. */
-function wordsOf({ name, about, usage }: Command): Words {
-  const options = usage.flatMap((line) => line.match(/--[a-z][a-z-]*/g) ?? [])
-  const isOfService = usage.some((line) => line.includes('[SERVICE]'))
-  const actions = usage.flatMap((line) => (/^[a-z|-]+$/.test(line.split(' ')[1] ?? '') ? line.split(' ')[1] : '') || [])
+function wordsOf(command: Command): Words {
+  const { name, about } = command
+  const lines = usageLinesOf(command)
   return {
     name,
     about: (about.split(/(?<=[.:]) /)[0] ?? about).replace(/[.:]$/, ''),
-    actions: [...new Set(actions.flatMap((action) => action.split('|')))].filter((word) => !word.startsWith('-')),
-    options: [...new Set([...options, ...(isOfService ? serviceWords : []), '--help'])],
+    actions: [...new Set(lines.flatMap(({ actions }) => actions))],
+    options: [...new Set([...lines.flatMap(({ options }) => options), '--help'])],
   }
 }
 

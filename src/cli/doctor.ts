@@ -62,7 +62,7 @@ export const doctorCommand: Command = {
   usage: [`doctor ${serviceUsage}`],
   runsWithMistakes: true,
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {})
+    const { values, positionals } = readOptions(doctorCommand, args, {})
     if (positionals.length > 0) throw wrongCall(doctorCommand)
     const over = new AbortController()
     const { url, key } = await serviceFor(terminal, values)
@@ -71,6 +71,7 @@ export const doctorCommand: Command = {
       url,
       publicClient: createClient(url),
       signal: over.signal,
+      wanted: values.environment,
       keyHolder: async () => {
         if (key === undefined) throw new NoKey()
         return createClient(url, key, warningNotes(terminal))

@@ -30,7 +30,7 @@ export const environmentsCommand: Command = {
     `environments delete NAME [--confirm NAME] ${serviceUsage}`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(environmentsCommand, args, {
       confirm: { type: 'string' },
       organization: { type: 'string' },
       save: { type: 'boolean', default: false },
@@ -38,14 +38,24 @@ export const environmentsCommand: Command = {
     const [action = '', name = '', newName = ''] = positionals
     if (wanted[action] !== positionals.length - 1) throw wrongCall(environmentsCommand)
     if (action === 'create' && values.organization !== undefined) {
+      refuseServiceOptions(values)
       return createIn(terminal, goodName(name), values.organization)
     }
     if (action === 'list') return list(terminal, await clientFor(terminal, values), values.json)
-    if (action === 'create') return create(terminal, await clientFor(terminal, values), goodName(name), values.save)
+    if (action === 'create') return create(terminal, await clientFor(terminal, values), goodName(name), values)
     const own = await ownClient(terminal, values, name)
-    if (action === 'rename') return rename(terminal, own, goodName(newName))
-    return remove(terminal, own, values.confirm)
+    if (action === 'rename') return rename(terminal, own, goodName(newName), values.json)
+    return remove(terminal, own, values)
   },
+}
+
+/** The database itself is asked, and what it prints is no JSON: given in vain they would mislead. */
+function refuseServiceOptions(values: ServiceValues & { readonly save: boolean; readonly json: boolean }): void {
+  const { save, json, url, key, 'key-file': file, profile, environment } = values
+  const all = { save, json, url, key, 'key-file': file, profile, environment }
+  const given = Object.entries(all).find(([, value]) => value !== undefined && value !== false)
+  if (given === undefined) return
+  throw new UsageError(`posthorn environments create --organization does not accept --${given[0]}`)
 }
 
 /** How many names each takes. */
@@ -94,9 +104,15 @@ interface NewEnvironment extends ListedEnvironment {
   readonly apiKeys: readonly { readonly key: string }[]
 }
 
-async function create(terminal: Terminal, client: ApiClient, name: string, save: boolean): Promise<void> {
+async function create(
+  terminal: Terminal,
+  client: ApiClient,
+  name: string,
+  { save, json }: { readonly save: boolean; readonly json: boolean },
+): Promise<void> {
   const { body } = await client.call<NewEnvironment>('POST', '/v1/environments', { body: { name } })
-  printNew(terminal, body)
+  if (json) terminal.print(visibleJson(body))
+  else printNew(terminal, body)
   if (!save) return
   const key = body.apiKeys[0]?.key ?? ''
   await saveProfile(terminal.config, { name, url: client.url, key, environment: name })
@@ -138,23 +154,25 @@ async function rename(
   { config, print }: Terminal,
   { client, id, name }: OwnEnvironment,
   newName: string,
+  json: boolean,
 ): Promise<void> {
-  await client.call('PUT', `/v1/environments/${id}`, { body: { name: newName } })
+  const { body } = await client.call<ListedEnvironment>('PUT', `/v1/environments/${id}`, { body: { name: newName } })
   await renameInProfiles(config, { url: client.url, from: name, to: newName })
-  print(`${visible(name)} is now called ${visible(newName)}.`)
+  print(json ? visibleJson(body) : `${visible(name)} is now called ${visible(newName)}.`)
 }
 
 /** The name is typed again, by whoever sits there or with the command. */
 async function remove(
   { print, ask }: Terminal,
   { client, id, name }: OwnEnvironment,
-  confirmed: string | undefined,
+  { confirm: confirmed, json }: { readonly confirm?: string | undefined; readonly json: boolean },
 ): Promise<void> {
   const question = `Everything in ${visible(name)} is erased and cannot be brought back. Type its name to go on: `
   const confirm = confirmed ?? (await ask?.(question))?.trim()
   if (confirm !== name) {
     throw new UsageError('Nothing was deleted: repeat the name of the environment, or give it with --confirm')
   }
-  await client.call('DELETE', `/v1/environments/${id}`, { query: { confirm } })
-  print(`${visible(name)} is closed. The service erases it; \`posthorn environments list\` shows how far it is.`)
+  const { body } = await client.call('DELETE', `/v1/environments/${id}`, { query: { confirm } })
+  const words = `${visible(name)} is closed. The service erases it; \`posthorn environments list\` shows how far it is.`
+  print(json ? visibleJson(body ?? { _id: id, name }) : words)
 }

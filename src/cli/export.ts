@@ -30,7 +30,7 @@ export const exportCommand: Command = {
   ],
   usage: [`export FILE.jsonl [--no-people] [--secrets] [--report FILE] ${serviceUsage}`],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(exportCommand, args, {
       'no-people': { type: 'boolean', default: false },
       secrets: { type: 'boolean', default: false },
       report: { type: 'string' },

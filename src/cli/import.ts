@@ -70,7 +70,7 @@ export const importCommand: Command = {
     if (from !== 'novu') refuseNovuOptions(values)
     const { profile, environment } = values
     const to = { url: values['to-url'], 'key-file': values['to-key-file'], profile, environment }
-    const client = await clientFor(terminal, to)
+    const client = await clientFor(terminal, { ...to, keyOption: '--to-key-file' })
     const { name, _id: environmentId } = await ownEnvironment(client)
     const caller = { pause: terminal.pause, signal: terminal.untilStopped() }
     const target = createTarget(caller, client, environmentId)
@@ -135,6 +135,8 @@ interface Source {
 async function sourceOf(terminal: Terminal, values: Values): Promise<Source> {
   const { from, url: given = novuUrl, key, 'key-file': file } = values
   if (from !== undefined) {
+    const other = Object.entries({ url: values.url, key, 'key-file': file }).find(([, value]) => value !== undefined)
+    if (other !== undefined) throw new UsageError(`--from and --${other[0]} name two sources: give one of them`)
     const folder = await novuFolder(from)
     return { id: resolve(from), open: async () => folder }
   }

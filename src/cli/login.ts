@@ -24,9 +24,12 @@ export const loginCommand: Command = {
     'posthorn login --profile live --key-file live.key',
     'posthorn login --list',
   ],
-  usage: ['login [--url URL] [--profile NAME] [--key-file FILE]', 'login --list [--json]'],
+  usage: [
+    'login [--url URL] [--profile NAME] [--environment NAME] [--key-file FILE | --key KEY] [--json]',
+    'login --list [--json]',
+  ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, { list: { type: 'boolean', default: false } })
+    const { values, positionals } = readOptions(loginCommand, args, { list: { type: 'boolean', default: false } })
     if (positionals.length > 0) throw wrongCall(loginCommand)
     if (values.list) return list(terminal, values.json)
     const url = serviceUrl(terminal, values)
@@ -35,9 +38,8 @@ export const loginCommand: Command = {
     const environment = await environmentOf(createClient(url, key, warningNotes(terminal)), values)
     const name = values.profile ?? environment
     await saveProfile(terminal.config, { name, url, key: key ?? '', environment })
-    terminal.print(
-      visible(`Commands now use ${environment} at ${url} (profile ${name}, in ${profileFileOf(terminal.config)}).`),
-    )
+    const words = `Commands now use ${environment} at ${url} (profile ${name}, in ${profileFileOf(terminal.config)}).`
+    terminal.print(values.json ? visibleJson({ name, environment, url }) : visible(words))
   },
 }
 
@@ -69,7 +71,7 @@ export const logoutCommand: Command = {
   examples: ['posthorn logout --profile live', 'posthorn logout --all'],
   usage: ['logout --profile NAME', 'logout --all'],
   run: async ({ config, print }, args) => {
-    const { values, positionals } = readOptions(args, { all: { type: 'boolean', default: false } })
+    const { values, positionals } = readOptions(logoutCommand, args, { all: { type: 'boolean', default: false } })
     const { profile, all } = values
     if (positionals.length > 0 || (profile === undefined) === !all) throw wrongCall(logoutCommand)
     const removed = await removeProfiles(config, ({ name }) => all || name === profile)

@@ -30,12 +30,12 @@ export const outboxCommand: Command = {
   usage: [
     `outbox [list] ${filterUsage} [--limit 20] ${serviceUsage}`,
     `outbox show MESSAGE-ID ${serviceUsage}`,
-    'outbox eml MESSAGE-ID > FILE',
+    'outbox eml MESSAGE-ID [SERVICE] > FILE',
     `outbox wait ${filterUsage} [--timeout 30s] ${serviceUsage}`,
     `outbox clear ${filterUsage} [--yes] ${serviceUsage}`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(outboxCommand, args, {
       channel: { type: 'string' },
       recipient: { type: 'string' },
       workflow: { type: 'string' },
@@ -50,7 +50,6 @@ export const outboxCommand: Command = {
     const [action = 'list', ...more] = positionals
     const one = actionsOnOne.get(action)
     const many = actionsOnMany.get(action)
-    refuseForeign(action, values)
     if (one !== undefined && more.length === 1) {
       return one(terminal, await clientFor(terminal, values), more[0] ?? '', values.json)
     }
@@ -77,26 +76,6 @@ interface Asked {
   readonly timeout?: string | undefined
   readonly yes: boolean
   readonly json: boolean
-}
-
-const filterNames = ['channel', 'recipient', 'workflow', 'text', 'transaction', 'after', 'before'] as const
-const optionsOf: ReadonlyMap<string, readonly string[]> = new Map([
-  ['list', [...filterNames, 'limit']],
-  ['wait', [...filterNames, 'timeout']],
-  ['clear', [...filterNames, 'yes']],
-  ['show', []],
-  ['eml', []],
-])
-
-/** An option of another action is an error that must not be ignored. */
-function refuseForeign(action: string, values: Readonly<Record<string, unknown>>): void {
-  const own = optionsOf.get(action)
-  if (own === undefined) return
-  const asked = [...filterNames, 'limit', 'timeout', 'yes'].filter(
-    (name) => values[name] !== undefined && values[name] !== false,
-  )
-  const foreign = asked.find((name) => !own.includes(name))
-  if (foreign !== undefined) throw new UsageError(`posthorn outbox ${action} does not accept --${foreign}`)
 }
 
 function filterOf(values: FilterValues): Query {

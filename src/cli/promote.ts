@@ -7,7 +7,7 @@ import { readProfiles } from './profiles.ts'
 import { readOptions, wrongCall } from './terminal/arguments.ts'
 import type { PlannedChange } from './workflows/change-plan.ts'
 import { applyPlan, plannedChange } from './workflows/change-plan.ts'
-import { exported, ownEnvironment, planned, printNotes } from './workflows/remote-configuration.ts'
+import { exported, ownEnvironment, planned } from './workflows/remote-configuration.ts'
 
 /** Beyond that topics are data, not definitions. */
 const topicsMax = 10_000
@@ -27,10 +27,10 @@ export const promoteCommand: Command = {
   ],
   usage: [
     'promote [--from Development] [--to Production] [--workflow ID]... [--drafts] [--topics] [--yes] ' +
-      '[--url URL] [--from-key-file FILE] [--to-key-file FILE]',
+      '[--json] [--url URL] [--from-key-file FILE] [--to-key-file FILE]',
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(promoteCommand, args, {
       from: { type: 'string', default: 'Development' },
       to: { type: 'string', default: 'Production' },
       'from-key-file': { type: 'string' },
@@ -40,21 +40,31 @@ export const promoteCommand: Command = {
       topics: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
     })
-    if (positionals.length > 0 || values.key !== undefined || values['key-file'] !== undefined) {
-      throw wrongCall(promoteCommand)
-    }
+    if (positionals.length > 0) throw wrongCall(promoteCommand)
     const { url } = values
-    const source = await sideNamed(terminal, values.from, { url, 'key-file': values['from-key-file'] })
-    const target = await sideNamed(terminal, values.to, { url, 'key-file': values['to-key-file'] })
+    const source = await sideNamed(terminal, values.from, {
+      url,
+      'key-file': values['from-key-file'],
+      keyOption: '--from-key-file',
+    })
+    const target = await sideNamed(terminal, values.to, {
+      url,
+      'key-file': values['to-key-file'],
+      keyOption: '--to-key-file',
+    })
     if (source.id === target.id) throw new UsageError('--from and --to must be different environments')
     const query = { workflows: values.workflow, drafts: String(values.drafts) }
     const { notes, translations, ...parts } = await exported(source.client, query)
     const merged = translations.map((translation) => ({ ...translation, merge: true }))
     const plan = await planned(target.client, { ...parts, translations: merged })
     const topics = values.topics ? await plannedTopics(source.client, target.client) : undefined
-    printNotes(terminal, [...notes.map(draftsHint), ...plan.notes])
-    await applyPlan(terminal, [...plan.changes, ...(topics?.changes ?? [])], {
+    const whole = {
+      changes: [...plan.changes, ...(topics?.changes ?? [])],
+      notes: [...notes.map(draftsHint), ...plan.notes],
+    }
+    await applyPlan(terminal, whole, {
       isConfirmed: values.yes,
+      json: values.json,
       apply: async () => {
         if (plan.changes.length > 0) await plan.apply()
         await topics?.apply()

@@ -42,7 +42,7 @@ export const redriveCommand: Command = {
     `redrive show|stop REDRIVE-ID ${serviceUsage}`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(redriveCommand, args, {
       workflow: { type: 'string' },
       channel: { type: 'string' },
       provider: { type: 'string' },
@@ -63,7 +63,6 @@ export const redriveCommand: Command = {
     const how = { isDryRun: values['dry-run'], isConfirmed: values.yes, json: values.json }
     const one = actionsOnOne.get(action)
     const isOfOne = one !== undefined
-    refuseForeign(action, { limit: limit !== undefined, 'dry-run': how.isDryRun, yes: how.isConfirmed })
     const takesFilter = action === 'filter' && id === undefined
     const isCalledWell = isOfOne ? id !== undefined : takesFilter || (action === 'list' && id === undefined)
     if (!isCalledWell || more.length > 0 || (!isBare && !takesFilter)) throw wrongCall(redriveCommand)
@@ -77,13 +76,6 @@ export const redriveCommand: Command = {
     if (action === 'list') return listRedrives(terminal, client, limit ?? 10, values.json)
     return redriveMany(terminal, client, { filter, start: { path: '/v1/redrives', body: { filter } }, ...how })
   },
-}
-
-/** An option of another action is an error that must not be ignored. */
-function refuseForeign(action: string, given: Readonly<Record<string, boolean>>): void {
-  const own = action === 'list' ? ['limit'] : action === 'show' || action === 'stop' ? [] : ['dry-run', 'yes']
-  const foreign = Object.keys(given).find((name) => given[name] === true && !own.includes(name))
-  if (foreign !== undefined) throw new UsageError(`posthorn redrive ${action} does not accept --${foreign}`)
 }
 
 interface FilterValues {

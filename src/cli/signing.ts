@@ -21,7 +21,7 @@ export const signingCommand: Command = {
   examples: ['posthorn signing list', 'posthorn signing rotate --environment Production'],
   usage: [`signing rotate ${serviceUsage}`, `signing list ${serviceUsage}`],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {})
+    const { values, positionals } = readOptions(signingCommand, args, {})
     const [action, ...more] = positionals
     if ((action !== 'rotate' && action !== 'list') || more.length > 0) throw wrongCall(signingCommand)
     const { print } = terminal

@@ -28,7 +28,7 @@ export const simulateCommand: Command = {
       `[--at TIMESTAMP] [--workflow-file FILE] [--limit N] ${serviceUsage}`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(simulateCommand, args, {
       to: { type: 'string', multiple: true, default: [] },
       'to-topic': { type: 'string', multiple: true, default: [] },
       payload: { type: 'string' },

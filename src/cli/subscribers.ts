@@ -7,7 +7,7 @@ import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { sendBatches } from './transfer/batches.ts'
 import type { Sent } from './transfer/people.ts'
-import { batchesAtOnce, peoplePerBatch, sendPeople, subscriberReader } from './transfer/people.ts'
+import { batchesAtOnce, peoplePerBatch, sendPeople, subscriberReader, withKnownMembers } from './transfer/people.ts'
 import { createMeter, createSaver, errorWords, openCheckpoint, openErrors } from './transfer/progress.ts'
 import type { Row, RowFile } from './transfer/rows.ts'
 import { openRows } from './transfer/rows.ts'
@@ -25,7 +25,7 @@ export const subscribersCommand: Command = {
   ],
   usage: [`subscribers import FILE [--errors FILE] [--restart] ${serviceUsage}`],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(subscribersCommand, args, {
       errors: { type: 'string' },
       restart: { type: 'boolean', default: false },
     })
@@ -89,7 +89,7 @@ async function* after(file: RowFile, count: number): AsyncGenerator<Row> {
   let place = 0
   for await (const row of file.rows()) {
     place += 1
-    if (place > count) yield row
+    if (place > count) yield withKnownMembers(row)
   }
 }
 

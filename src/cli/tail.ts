@@ -22,7 +22,7 @@ export const tailCommand: Command = {
   examples: ['posthorn tail', 'posthorn tail --workflow order-shipped --since 1h --limit 20'],
   usage: [`tail [--workflow ID] [--channel TYPE] [--subscriber ID] [--since 5m|TIMESTAMP] [--limit N] ${serviceUsage}`],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(tailCommand, args, {
       workflow: { type: 'string' },
       channel: { type: 'string' },
       subscriber: { type: 'string' },

@@ -20,7 +20,7 @@ export const whyCommand: Command = {
     `why --subscriber ID [--workflow ID] [--at TIMESTAMP|5m] ${serviceUsage}`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(whyCommand, args, {
       subscriber: { type: 'string' },
       workflow: { type: 'string' },
       at: { type: 'string' },

@@ -12,15 +12,18 @@ import { CommandFailed, UsageError } from './command.ts'
 import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { visible } from './terminal/visible-text.ts'
 import type { PlannedChange } from './workflows/change-plan.ts'
-import { applyPlan, plannedChange, printPlan } from './workflows/change-plan.ts'
+import { applyPlan, plannedChange, printJson, showPlan } from './workflows/change-plan.ts'
 import { readIfThere, writeFiles } from './workflows/folder-files.ts'
 import type { Planned } from './workflows/remote-configuration.ts'
-import { exported, ownEnvironment, planned, printNotes } from './workflows/remote-configuration.ts'
+import { exported, ownEnvironment, planned } from './workflows/remote-configuration.ts'
 import { readTranslations, translationFile } from './workflows/translation-files.ts'
 import { readWorkflows, schemaFile } from './workflows/workflow-files.ts'
 
 const actions = ['push', 'pull', 'diff', 'new'] as const
 type Action = (typeof actions)[number]
+
+/** Not the name of the first workflow of the README: a push would replace that. */
+const exampleName = 'Order delivered'
 
 export const workflowsCommand: Command = {
   name: 'workflows',
@@ -37,10 +40,10 @@ export const workflowsCommand: Command = {
     `workflows push DIR [--delete] [--yes] ${serviceUsage}`,
     `workflows pull DIR [--yes] ${serviceUsage}`,
     `workflows diff DIR [--delete] ${serviceUsage}`,
-    'workflows new DIR [--name "Order shipped"]',
+    `workflows new DIR [--name "${exampleName}"]`,
   ],
   run: async (terminal, args) => {
-    const { values, positionals } = readOptions(args, {
+    const { values, positionals } = readOptions(workflowsCommand, args, {
       name: { type: 'string' },
       delete: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
@@ -48,15 +51,15 @@ export const workflowsCommand: Command = {
     const [action, folder, ...more] = positionals
     if (!actions.includes(action as Action) || folder === undefined || more.length > 0)
       throw wrongCall(workflowsCommand)
-    if (action === 'new') return begin(terminal, folder, values.name ?? 'Order shipped')
-    if (action === 'pull') return pull(terminal, await clientFor(terminal, values), folder, values.yes)
+    if (action === 'new') return begin(terminal, folder, values.name ?? exampleName)
+    const how = { isConfirmed: values.yes, json: values.json }
+    if (action === 'pull') return pull(terminal, await clientFor(terminal, values), folder, how)
     // Mistakes in the files first: they need no service to be found.
     const given = await readFolder(folder)
     const client = await clientFor(terminal, values)
     const plan = await planned(client, { ...given.parts, deleteWorkflows: values.delete }, given.files)
-    if (action === 'diff') return diff(terminal, client, folder, plan)
-    printNotes(terminal, plan.notes)
-    await applyPlan(terminal, plan.changes, { isConfirmed: values.yes, apply: plan.apply })
+    if (action === 'diff') return diff(terminal, client, { folder, plan, json: values.json })
+    await applyPlan(terminal, plan, { ...how, apply: plan.apply })
   },
 }
 
@@ -68,15 +71,24 @@ async function readFolder(folder: string) {
   }
 }
 
-async function diff(terminal: Terminal, client: ApiClient, folder: string, plan: Planned): Promise<void> {
-  printNotes(terminal, plan.notes)
-  printPlan(terminal, plan.changes)
+async function diff(
+  terminal: Terminal,
+  client: ApiClient,
+  { folder, plan, json }: { readonly folder: string; readonly plan: Planned; readonly json: boolean },
+): Promise<void> {
+  if (json) printJson(terminal, plan, false)
+  else showPlan(terminal, plan, false)
   if (plan.changes.length === 0) return
   const { name } = await ownEnvironment(client)
   throw new CommandFailed(`${folder} differs from ${name} at ${client.url}.`)
 }
 
-async function pull(terminal: Terminal, client: ApiClient, folder: string, isConfirmed: boolean): Promise<void> {
+async function pull(
+  terminal: Terminal,
+  client: ApiClient,
+  folder: string,
+  how: { readonly isConfirmed: boolean; readonly json: boolean },
+): Promise<void> {
   const configuration = await exported(client)
   const changes: PlannedChange[] = []
   const written: TextFile[] = []
@@ -96,16 +108,17 @@ async function pull(terminal: Terminal, client: ApiClient, folder: string, isCon
   for (const document of configuration.workflows) await add(filesOf(document), true)
   for (const translation of configuration.translations) await add([translationFile(translation)], false)
   const apply = (): Promise<void> => writeFiles(folder, [...written, schemaFile()])
-  const isWritten = await applyPlan(terminal, changes, { isConfirmed, apply })
+  const isWritten = await applyPlan(terminal, { changes, notes: [] }, { ...how, apply })
   if (!isWritten || withHidden.length === 0) return
-  terminal.print('')
+  const say = how.json ? terminal.note : terminal.print
+  say('')
   const isRedacted = written.some(({ text }) => text.includes('[redacted]'))
-  terminal.print(
+  say(
     isRedacted
       ? 'The API key may not see header values and query strings of custom steps: they are [redacted] in these files. A push needs the values; a key with the scope full sees them:'
       : 'These files contain header values or query strings of custom steps, which may be secrets. Treat them as such:',
   )
-  for (const path of withHidden) terminal.print(`  ${visible(path)}`)
+  for (const path of withHidden) say(`  ${visible(path)}`)
 }
 
 /** A folder with one workflow that works, and the schema that editors check the files by. */

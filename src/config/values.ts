@@ -92,11 +92,19 @@ export function webAddress(value: string): string {
 export function webOrigins(value: string): readonly string[] {
   const origins = list(value)
   for (const origin of origins) {
-    if (origin !== '*' && (!URL.canParse(origin) || new URL(origin).origin !== origin)) {
+    if (origin !== '*' && !isOrigin(origin)) {
       throw new Error(`must list origins such as https://app.example.com, not "${origin}"`)
     }
   }
   return origins
+}
+
+/** Web views of apps have schemes of their own, such as `capacitor://localhost`: no URL has that origin, but they send it. */
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { origin, protocol } = new URL(text)
+  if (origin !== 'null') return origin === text
+  return protocol !== 'file:' && /^[a-z][a-z0-9+.-]*:\/\/[\w.-]+(:\d+)?$/.test(text)
 }
 
 export function files(value: string): readonly string[] {

@@ -86,13 +86,13 @@ async function wasMoved(source: Sql, target: Sql): Promise<boolean> {
 }
 
 async function whileHeld<Result>({ db, world }: Store, work: () => Promise<Result>): Promise<Result> {
-  const held = await db.transaction((tx) => holdMovedAway(tx, world.now()))
+  const moving = await db.transaction((tx) => holdMovedAway(tx, world.now()))
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof UnknownMove)) {
-      // Not what was so before: it may have moved elsewhere, or been restored.
-      await db.transaction((tx) => undoMovedAway(tx, held))
+      // Not what had moved before: that may be elsewhere.
+      await db.transaction((tx) => undoMovedAway(tx, moving))
       throw error
     }
     throw new MoveError(

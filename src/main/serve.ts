@@ -60,6 +60,8 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       inboxRatePerSecond: config.rateLimitInboxPerSecond,
       corsOrigins: config.corsOrigins,
       inboxDemo: config.inboxDemo,
+      inboxOrigins: config.inboxOrigins,
+      inboxSessionDays: config.inboxSessionDays,
       revealSecrets: config.revealSecrets,
       unknownMembers: config.unknownMembers,
       trustedProxies: config.trustedProxies,

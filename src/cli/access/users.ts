@@ -15,6 +15,7 @@ import { CommandFailed, UsageError } from '../command.ts'
 import { commandAuthor } from '../local/author.ts'
 import { organizationNamed, withStore } from '../local/with-store.ts'
 import { parsed } from '../terminal/arguments.ts'
+import { refuseForeign } from '../terminal/usage-lines.ts'
 import { visible } from '../terminal/visible-text.ts'
 
 export const usersCommand: Command = {
@@ -38,6 +39,7 @@ export const usersCommand: Command = {
   run: async (terminal, args) => {
     const { values, positionals } = readArguments(args)
     const [action, email = '', role = '', ...more] = positionals
+    refuseForeign(usersCommand, args, action)
     const given = [email, role].filter((one) => one !== '').length
     if (action === undefined || more.length > 0 || wanted[action] !== given) throw usage()
     // Before anything is done: whoever mistypes it twice has created no one.

@@ -83,6 +83,8 @@ test('ready is the database and the worker, where the node has one', () => {
   assert.match(readyFinding({ status: 'ready', database: 'up' }).message, /no worker: another node must/)
   assert.match(readyFinding({ status: 'not ready', database: 'up', worker: 'down' }).message, /worker .* is stopped/)
   assert.equal(readyFinding({ status: 'not ready', database: 'down' }).status, 'failed')
+  const held = readyFinding({ status: 'ready', database: 'up', worker: 'up', sending: 'held' })
+  assert.deepEqual([held.status, /posthorn release --dry-run/.test(held.advice ?? '')], ['warning', true])
 })
 
 test('clocks may differ by what a header cannot report, and no more', () => {

@@ -36,6 +36,14 @@ export class NoKey extends CannotCheck {
   }
 }
 
+/** The key is that of another environment than the one that is meant: what it reads would mislead. */
+export class OtherEnvironment extends Error {
+  constructor(name: string, wanted: string) {
+    super(`The API key opens ${name}, not ${wanted}.`)
+    this.name = 'OtherEnvironment'
+  }
+}
+
 export const ok = (message: string, data?: Finding['data']): Finding => found('ok', message, undefined, data)
 export const warning = (message: string, advice: string, data?: Finding['data']): Finding =>
   found('warning', message, advice, data)

@@ -91,7 +91,7 @@ export const schemaCheck: Check<DoctorProbes> = {
 
 export function schemaFinding(known: readonly Migration[], applied: readonly Applied[] | undefined): Finding {
   if (applied === undefined)
-    return warning('The schema is not installed yet.', 'The first start installs it: `npm start`.')
+    return warning('The schema is not installed yet.', 'The first start installs it: `posthorn start`.')
   const last = applied.at(-1)?.name ?? 'none'
   const data = { applied: last, known: known.at(-1)?.name ?? 'none' }
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))

@@ -3,7 +3,7 @@ import type { ApiClient } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
 import type { Terminal } from '../command.ts'
 import type { DatabaseFacts } from './database-facts.ts'
-import { CannotCheck } from './diagnosis.ts'
+import { CannotCheck, OtherEnvironment } from './diagnosis.ts'
 
 export interface Health {
   readonly tookMs: number
@@ -39,11 +39,14 @@ export interface ProbeSources {
   readonly url: string
   readonly publicClient: ApiClient
   readonly signal: AbortSignal
+  /** The environment that is meant, if one was named. */
+  readonly wanted?: string | undefined
   keyHolder(): Promise<ApiClient>
   database(): Promise<DatabaseFacts>
 }
 
-export function askAll({ terminal, url, publicClient, signal, keyHolder, database }: ProbeSources): DoctorProbes {
+export function askAll(sources: ProbeSources): DoctorProbes {
+  const { terminal, url, publicClient, signal, wanted, keyHolder, database } = sources
   const health = once(() => askHealth(publicClient, signal))
   /** Whatever the key may read: not requested from a service that does not respond at all. */
   const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
@@ -56,6 +59,7 @@ export function askAll({ terminal, url, publicClient, signal, keyHolder, databas
   const environment = once(async () => {
     const own = await read<Record<string, unknown>>('/v1/environments/me')
     const configurations = own['configurations'] as { capture?: boolean } | undefined
+    if (wanted !== undefined && own['name'] !== wanted) throw new OtherEnvironment(String(own['name']), wanted)
     // Only full keys see the secret; that it is there is all that is kept of it.
     return {
       name: String(own['name']),
@@ -66,6 +70,7 @@ export function askAll({ terminal, url, publicClient, signal, keyHolder, databas
   /** A rejected key is reported once, by the check of the key. */
   const readAsKey = async <Body>(path: string, query?: Readonly<Record<string, string>>): Promise<Body> => {
     await environment().catch((error: unknown) => {
+      if (error instanceof OtherEnvironment) throw new CannotCheck(error.message)
       throw error instanceof ApiError ? new CannotCheck('The service does not allow this key to read.') : error
     })
     return read<Body>(path, query)

@@ -2,7 +2,7 @@
 import { channels } from '../../domain/delivery/integration.ts'
 import { ApiError } from '../api-client.ts'
 import type { Check, Finding } from './diagnosis.ts'
-import { CannotCheck, failed, NoKey, ok, warning } from './diagnosis.ts'
+import { CannotCheck, failed, NoKey, OtherEnvironment, ok, warning } from './diagnosis.ts'
 import type { DoctorProbes, OwnEnvironment, QueueCounts } from './doctor-probes.ts'
 
 const secondMs = 1_000
@@ -31,8 +31,8 @@ export const readyCheck: Check<DoctorProbes> = {
   run: async ({ ready }) => readyFinding(await ready()),
 }
 
-export function readyFinding({ status, database, worker }: Readonly<Record<string, unknown>>): Finding {
-  const data = { status, database, worker }
+export function readyFinding({ status, database, worker, sending }: Readonly<Record<string, unknown>>): Finding {
+  const data = { status, database, worker, sending }
   if (database !== 'up')
     return failed('The service cannot reach its database.', 'See its log, and the database check.', data)
   if (worker === undefined) {
@@ -40,6 +40,13 @@ export function readyFinding({ status, database, worker }: Readonly<Record<strin
   }
   if (worker !== 'up')
     return failed('The worker of the service is stopped: nothing is sent.', 'See its log, and restart it.', data)
+  if (sending === 'held') {
+    return warning(
+      'Sending is held after a restore or a move: nothing leaves the environments that were not released.',
+      '`posthorn release --dry-run` shows what is due, `posthorn release` sends or cancels it.',
+      data,
+    )
+  }
   return ok('The service reaches its database, and its worker is running.', data)
 }
 
@@ -104,6 +111,10 @@ export const keyCheck: Check<DoctorProbes> = {
       }
       if (error instanceof NoKey) {
         return warning(error.message, 'Set POSTHORN_API_KEY, or give a file with --key-file: the checks below need it.')
+      }
+      if (error instanceof OtherEnvironment) {
+        const advice = 'Give a key of that environment with --key-file, or log in with one: `posthorn login`.'
+        return failed(error.message, advice)
       }
       throw error
     }

@@ -10,7 +10,8 @@ import { createApiKey, removeApiKey, rotateApiKey } from '../../manage/operate/a
 import { listApiKeys } from '../../store/operate/api-keys.ts'
 import type { Command, Terminal } from '../command.ts'
 import { UsageError } from '../command.ts'
-import { parsed } from '../terminal/arguments.ts'
+import { parsed, wrongCall } from '../terminal/arguments.ts'
+import { refuseForeign } from '../terminal/usage-lines.ts'
 import { visible } from '../terminal/visible-text.ts'
 import { commandAuthor } from './author.ts'
 import { environmentNamed, withStore } from './with-store.ts'
@@ -35,11 +36,11 @@ export const keysCommand: Command = {
   ],
   run: async (terminal, args) => {
     const { values, positionals } = readArguments(args)
-    const [action, id] = positionals
-    if (!isAction(action)) {
-      throw new UsageError(`Usage:\n${keysCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
-    }
-    if ((action === 'revoke' || action === 'rotate') && (id === undefined || !isUuid(id))) {
+    const [action, id, ...more] = positionals
+    refuseForeign(keysCommand, args, action)
+    const isOfOne = action === 'rotate' || action === 'revoke'
+    if (!isAction(action) || more.length > 0 || (!isOfOne && id !== undefined)) throw wrongCall(keysCommand)
+    if (isOfOne && (id === undefined || !isUuid(id))) {
       throw new UsageError(`posthorn keys ${action} needs the id of the key; \`posthorn keys list\` shows it`)
     }
     const key = newKeyOf(values)

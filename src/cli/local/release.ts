@@ -110,7 +110,7 @@ function linesOf(view: SendingHoldView & { readonly environment: string }): stri
   const { due, examples, fanOuts, otherTasks, auditEntries, acceptedSince, later, laterOfDue } = view
   const total = due.reduce((sum, { count }) => sum + count, 0)
   return [
-    view.heldAt === view.backupAt
+    view.movedAt !== null
       ? `${visible(view.environment)}: held since ${view.heldAt} by \`posthorn move\`. Release it only if that move did not succeed: otherwise the server sends this too.`
       : `${visible(view.environment)}: held since ${view.heldAt}, restored from a backup of ${view.backupAt}`,
     total === 0

@@ -1,22 +1,28 @@
 // The arguments of commands: what is read, and what is refused with what would be right.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Command } from '../command.ts'
 import { UsageError } from '../command.ts'
 import { countOf, durationOf, oneOf, readOptions, timestampOf } from './arguments.ts'
 
 const withMessage = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
+const command: Command = { name: 'ask', about: '', examples: [], usage: ['ask [SERVICE]'], run: async () => {} }
 const now = new Date('2026-01-02T03:04:05Z')
 
 test('every command that asks a service takes its address, a file with the key, and --json', () => {
-  const { values, positionals } = readOptions(['show', 'x', '--json', '--url', 'http://a', '--key-file', 'k'], {})
+  const { values, positionals } = readOptions(
+    command,
+    ['show', 'x', '--json', '--url', 'http://a', '--key-file', 'k'],
+    {},
+  )
   assert.deepEqual({ ...values }, { json: true, url: 'http://a', 'key-file': 'k' })
   assert.deepEqual(positionals, ['show', 'x'])
-  assert.equal(readOptions([], {}).values.json, false)
+  assert.equal(readOptions(command, [], {}).values.json, false)
 })
 
 test('an option that is not known is refused', () => {
-  assert.throws(() => readOptions(['--colour'], {}), withMessage(/--colour/))
-  assert.throws(() => readOptions(['--url'], {}), withMessage(/--url/))
+  assert.throws(() => readOptions(command, ['--colour'], {}), withMessage(/--colour/))
+  assert.throws(() => readOptions(command, ['--url'], {}), withMessage(/--url/))
 })
 
 test('times are an amount and a unit', () => {

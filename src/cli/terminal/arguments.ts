@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../command.ts'
+import { refuseForeign } from './usage-lines.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 type Parsed<Own extends Options> = ReturnType<
@@ -32,8 +33,20 @@ export const serviceHelp = `SERVICE is where the service is and the API key that
   --profile NAME       a login made with \`posthorn login --profile NAME\`
   --environment NAME   refuse unless the key opens this environment`
 
-export function readOptions<const Own extends Options>(args: readonly string[], options: Own): Parsed<Own> {
-  return parsed({ args: [...args], allowPositionals: true, strict: true, options: { ...options, ...serviceOptions } })
+/** Those of the command and of SERVICE; refused where the usage lines of the action that is called do not name them. */
+export function readOptions<const Own extends Options>(
+  command: Command,
+  args: readonly string[],
+  options: Own,
+): Parsed<Own> {
+  const read = parsed({
+    args: [...args],
+    allowPositionals: true,
+    strict: true,
+    options: { ...options, ...serviceOptions },
+  })
+  refuseForeign(command, args, read.positionals[0])
+  return read
 }
 
 /** `parseArgs`, with a mistake in the arguments as an error of usage. */

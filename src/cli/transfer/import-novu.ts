@@ -84,9 +84,11 @@ const workflows: StageStep = async (run) => {
   const names = await namesOf(source, feeds)
   const groups = new Map<string, string[]>()
   for await (const one of source.workflowsV1()) {
-    const { value } = workflowV1Of(one, names)
+    const { value, left } = workflowV1Of(one, names)
     const id = String(value?.['workflowId'] ?? '')
-    if (value === undefined || id === '' || seen.has(id)) continue
+    if (seen.has(id)) continue
+    await report.left(left)
+    if (value === undefined) continue
     const parts = { feeds: feedsIn(value, feeds), workflows: [value] }
     const isThere = await tally.add(await writeConfiguration(target, parts, { kind: 'workflow', id }))
     const group = groupOf(one)

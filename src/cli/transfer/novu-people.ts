@@ -5,6 +5,7 @@ import type { NovuImport, NovuState, StageResult, StageStep } from './novu-stage
 import { choicesIn, subscriberOf, subscriptionOf } from './novu-things.ts'
 import { batchesAtOnce, peoplePerBatch } from './people.ts'
 import { createMeter, createSaver } from './progress.ts'
+import { integrationsOf } from './sink-configuration.ts'
 import { writePeople, writePreferences, writeTopic } from './sink-people.ts'
 import { writeSubscriptions } from './sink-subscriptions.ts'
 import type { Page, Thing } from './target.ts'
@@ -47,13 +48,14 @@ interface PeopleWork {
   write(people: readonly Thing[]): Promise<Done>
 }
 
-export const novuSubscribers: StageStep = (run, state) =>
-  overPeople(run, state, {
+export const novuSubscribers: StageStep = async (run, state) => {
+  const integrations = await integrationsHere(run)
+  return overPeople(run, state, {
     name: 'subscribers',
     size: peoplePerBatch,
     atOnce: batchesAtOnce,
     write: async (people) => {
-      const carried = people.map(subscriberOf)
+      const carried = people.map((person) => subscriberOf(person, integrations))
       await run.report.left(carried.flatMap(({ left }) => left))
       const { changed, left } = await writePeople(
         run.target,
@@ -63,6 +65,15 @@ export const novuSubscribers: StageStep = (run, state) =>
       return { count: people.length - left.length, changed }
     },
   })
+}
+
+/** The identifiers of those that are in both, by the ids of the source. */
+async function integrationsHere({ source, target }: NovuImport): Promise<ReadonlyMap<string, string>> {
+  const here = await integrationsOf(target)
+  const all = await source.integrations()
+  const both = all.filter(({ identifier, providerId }) => here.get(String(identifier)) === providerId)
+  return new Map(both.map(({ _id, identifier }) => [String(_id), String(identifier)]))
+}
 
 /** Only what a subscriber chose is written. */
 export const novuPreferences: StageStep = (run, state) =>

@@ -85,23 +85,41 @@ const templateMembers = [
 export function workflowV1Of(source: Thing, names: Names): Carried<Thing> {
   const workflowId = textOf(listOf(source['triggers'])[0]?.['identifier'])
   const { name, description, tags, active, critical, preferenceSettings, data } = source
-  const steps = listOf(source['steps']).map((step) => ({
-    ...stepV1Of(step, names),
-    ...(listOf(step['variants']).length === 0
-      ? {}
-      : { variants: listOf(step['variants']).map((variant) => stepV1Of(variant, names)) }),
-  }))
+  if (workflowId === '') {
+    const reason = `${textOf(name) || 'It'} has no trigger, and so no identifier to be called by.`
+    return { left: [{ kind: 'workflow', id: textOf(source['_id']), reason }] }
+  }
+  const left: Left[] = []
+  const stepOf = (step: Thing): Thing => {
+    for (const reason of goneIn(step, names)) left.push({ kind: 'workflow', id: workflowId, reason })
+    return stepV1Of(step, names)
+  }
+  const steps = listOf(source['steps']).map((step) => {
+    const variants = listOf(step['variants']).map(stepOf)
+    return { ...stepOf(step), ...(variants.length === 0 ? {} : { variants }) }
+  })
   const value = given({ workflowId, name, description, tags, active, critical, preferenceSettings, data, steps })
-  return { value, left: [] }
+  return { value, left }
 }
+
+/** What a step names by an id that the service does not list: it was deleted there. */
+function goneIn(step: Thing, { layouts, feeds }: Names): string[] {
+  const template = thingOf(step['template'])
+  const [layout, feed] = [layoutIn(template), feedIn(template)]
+  return [
+    ...(layout === '' || layouts.has(layout) ? [] : [`layout ${layout}`]),
+    ...(feed === '' || feeds.has(feed) ? [] : [`feed ${feed}`]),
+  ].map((what) => `The step ${textOf(step['name'])} was imported without its ${what}, which is not there any more.`)
+}
+
+const layoutIn = (template: Thing): string => textOf(template['layoutId']) || textOf(template['_layoutId'])
+const feedIn = (template: Thing): string => textOf(template['feedId']) || textOf(template['_feedId'])
 
 /** The group that a workflow of v1 is in. */
 export const groupOf = (source: Thing): string => textOf(thingOf(source['notificationGroup'])['name'])
 
 function stepV1Of(step: Thing, { layouts, feeds }: Names): Thing {
   const template = thingOf(step['template'])
-  const layout = textOf(template['layoutId']) || textOf(template['_layoutId'])
-  const feed = textOf(template['feedId']) || textOf(template['_feedId'])
   const filters = listOf(step['filters']).filter((filter) => listOf(filter['children']).length > 0)
   return {
     ...only(step, stepMembers),
@@ -110,8 +128,8 @@ function stepV1Of(step: Thing, { layouts, feeds }: Names): Thing {
       : { filters: filters.map((filter) => only(filter, ['isNegated', 'type', 'value', 'children'])) }),
     template: given({
       ...only(template, templateMembers),
-      layoutId: layouts.get(layout),
-      feedId: feeds.get(feed),
+      layoutId: layouts.get(layoutIn(template)),
+      feedId: feeds.get(feedIn(template)),
     }),
   }
 }
@@ -149,11 +167,14 @@ function preferencesOfWorkflow({ user, default: author, workflow }: Thing): Thin
   return { user: user ?? null, ...(ofAuthor === undefined || ofAuthor === null ? {} : { workflow: ofAuthor }) }
 }
 
-export function subscriberOf(source: Thing): Carried<Thing> {
+/** `integrations`: the identifiers that are here, by the ids of the source. Tokens of two apps must not be mixed. */
+export function subscriberOf(source: Thing, integrations: ReadonlyMap<string, string>): Carried<Thing> {
   const members = stated(only(source, subscriberMembers))
-  const all = listOf(source['channels']).flatMap(({ providerId, credentials }) => {
+  const all = listOf(source['channels']).flatMap(({ providerId, credentials, _integrationId }) => {
     const known = stated(thingOf(credentials))
-    return Object.keys(known).length === 0 ? [] : [{ providerId: textOf(providerId), credentials: known }]
+    const integrationIdentifier = integrations.get(textOf(_integrationId))
+    const named = integrationIdentifier === undefined ? {} : { integrationIdentifier }
+    return Object.keys(known).length === 0 ? [] : [{ providerId: textOf(providerId), ...named, credentials: known }]
   })
   const own = all.filter(({ providerId }) => channelProviderIds.includes(providerId))
   const left = all.flatMap(({ providerId }) => {

@@ -1,5 +1,6 @@
 // Subscribers as rows: what a column of a file means, what is wrong with a row, and sending them in bulk.
 import { nearMiss } from '../../domain/nearest.ts'
+import { unknownMembersOf } from '../../domain/unknown-members.ts'
 import { elementCheck } from '../../http/request/validator.ts'
 import { bulkSubscriber, subscriberFields } from '../../http/routes/people/subscriber-schemas.ts'
 import type { ApiClient } from '../api-client.ts'
@@ -21,6 +22,8 @@ const byPlainName = new Map([...columns.map((name) => [plain(name), name] as con
 /** `firstName`, `First name` and `first_name` are one; `data.plan` is the member `plan` of `data`. */
 export function subscriberReader(header: readonly string[]): CsvReader {
   const names = header.map((cell) => columnOf(cell.trim()))
+  const twice = names.find((name, place) => names.findIndex((other) => other.join('.') === name.join('.')) < place)
+  if (twice !== undefined) throw new UsageError(`Two columns are ${twice.join('.')}: which of them is meant?`)
   if (!names.some((name) => name.join('.') === 'subscriberId')) {
     throw new UsageError('A column must be called subscriberId')
   }
@@ -51,6 +54,16 @@ function columnOf(cell: string): readonly string[] {
 }
 
 const check = elementCheck(bulkSubscriber)
+const unknownIn = unknownMembersOf(() => bulkSubscriber)
+
+/** For rows that a person wrote: a misspelt member would be ignored by the service, and is a mistake as an unknown column is. */
+export function withKnownMembers(row: Row): Row {
+  if (row.mistake !== undefined) return row
+  const unknown = unknownIn(row.value).map(
+    ({ path, nearest }) => `${path} is unknown${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+  )
+  return unknown.length === 0 ? row : { ...row, mistake: unknown.join('; ') }
+}
 
 /** Undefined if it can be sent. */
 function mistakeIn({ value, mistake }: Row): string | undefined {

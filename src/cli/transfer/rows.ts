@@ -98,14 +98,15 @@ async function* csvRows(
   objectOf: (header: readonly string[]) => CsvReader,
 ): AsyncGenerator<Row> {
   let read: CsvReader | undefined
-  let [line, start, width]: [number, number, number] = [0, 0, 0]
+  let [line, start, width, separator] = [0, 0, 0, ',']
   let open: OpenRow | undefined
   for await (const text of lines) {
     line += 1
     if (open === undefined) start = line
     if (open === undefined && text.trim() === '') continue
+    if (read === undefined && open === undefined) separator = separatorIn(text)
     const isLong = text.length + (open?.length ?? 0) > rowLengthMax
-    const found: CsvLine = isLong ? { mistake: tooLong(rowLengthMax) } : csvLine(text, open)
+    const found: CsvLine = isLong ? { mistake: tooLong(rowLengthMax) } : csvLine(text, open, separator)
     open = found.open
     if (open !== undefined) continue
     const { cells, mistake } = found
@@ -121,6 +122,9 @@ async function* csvRows(
   if (read === undefined) throw new UsageError(`${path} is empty: the first row must name the columns`)
 }
 
+/** Spreadsheets in many languages write semicolons; names of columns have none of them. */
+const separatorIn = (header: string): string => [',', ';', '\t'].find((one) => header.includes(one)) ?? ','
+
 /** A row whose quoted cell goes on in the next line. */
 interface OpenRow {
   readonly cells: string[]
@@ -135,8 +139,8 @@ interface CsvLine {
 }
 
 /** A quote opens a cell only at its beginning; a quote anywhere else in a plain cell is a mistake. */
-export function csvLine(text: string, before?: OpenRow): CsvLine {
-  if (before === undefined && !text.includes('"')) return { cells: text.split(',') }
+export function csvLine(text: string, before?: OpenRow, separator = ','): CsvLine {
+  if (before === undefined && !text.includes('"')) return { cells: text.split(separator) }
   const cells = before?.cells ?? []
   let [at, parts]: [number, string[] | undefined] = [0, before?.parts]
   for (;;) {
@@ -145,7 +149,7 @@ export function csvLine(text: string, before?: OpenRow): CsvLine {
       at += 1
     }
     const isQuoted = parts !== undefined
-    const found = text.indexOf(isQuoted ? '"' : ',', at)
+    const found = text.indexOf(isQuoted ? '"' : separator, at)
     const end = found === -1 ? text.length : found
     const part = text.slice(at, end)
     at = end + 1
@@ -168,7 +172,7 @@ export function csvLine(text: string, before?: OpenRow): CsvLine {
     cells.push(parts.join(''))
     parts = undefined
     if (at >= text.length) return { cells }
-    if (text[at] !== ',') return { mistake: 'The quotes of this row do not fit together' }
+    if (text[at] !== separator) return { mistake: 'The quotes of this row do not fit together' }
     at += 1
   }
 }

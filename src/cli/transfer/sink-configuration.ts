@@ -5,19 +5,23 @@ import { allOf, has, numberedItems, orLeft, sumOf, unchanged } from './target.ts
 
 const encoded = (text: unknown): string => encodeURIComponent(String(text))
 
+/** Their providers by their identifiers; those that are written join them. */
+export const integrationsOf = (target: Target): Promise<Map<string, unknown>> =>
+  target.once('integrations', async () => {
+    const all = await target.read<{ identifier: string; providerId: string }[]>('/v1/integrations')
+    return new Map(all.map((one): [string, unknown] => [one.identifier, one.providerId]))
+  })
+
 /** One that is there is not touched: its credentials may be newer. */
 export async function writeIntegration(target: Target, given: Thing): Promise<Written> {
   const { identifier, primary, ...body } = given
-  const known = await target.once('integrations', async () => {
-    const all = await target.read<{ identifier: string; _id: string }[]>('/v1/integrations')
-    return new Set(all.map((one) => one.identifier))
-  })
+  const known = await integrationsOf(target)
   if (known.has(String(identifier))) return unchanged
   const named = { kind: 'integration', id: String(identifier) }
   const done = await orLeft(named, async () => {
     const { active = false } = given
     const made = await target.send<{ _id: string }>('POST', '/v1/integrations', { ...body, identifier, active })
-    known.add(String(identifier))
+    known.set(String(identifier), given['providerId'])
     if (primary === true) await target.send('POST', `/v1/integrations/${made._id}/set-primary`)
     const reason = 'Created without its secrets, and inactive: set them, and activate it.'
     return { changed: 1, left: given['active'] === undefined ? [{ ...named, reason }] : [] }

@@ -4,9 +4,7 @@ import type { Configuration, ConfigurationChange } from '../../domain/workflows/
 import { comparableSides } from '../../manage/workflows/text/change-texts.ts'
 import type { ApiClient, Query } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
-import type { Terminal } from '../command.ts'
 import { UsageError } from '../command.ts'
-import { visible } from '../terminal/visible-text.ts'
 import type { PlannedChange } from './change-plan.ts'
 import { plannedChange } from './change-plan.ts'
 
@@ -72,8 +70,4 @@ function withFile(error: unknown, files: ReadonlyMap<string, string>): unknown {
   const file = place?.startsWith('workflows.') === true ? files.get(place.slice('workflows.'.length)) : undefined
   if (file === undefined || found?.messages === undefined) return error
   return new UsageError(`${file}: ${found.messages.join('\n  ')}`)
-}
-
-export function printNotes({ note }: Terminal, notes: readonly string[]): void {
-  for (const line of notes) note(visible(`Note: ${line}`))
 }
