@@ -30,6 +30,12 @@ const form = {
 
 export function readOptions(args: readonly string[], environment: NodeJS.ProcessEnv = process.env): Options {
   const { values, positionals } = parseArgs({ args: [...args], options: form, allowPositionals: true })
+  if (values.check === true && values.side !== undefined) {
+    throw new Error('--check compares ratios, which one side alone has none of: leave --side out')
+  }
+  if (values.check === true && positionals.length > 0) {
+    throw new Error('--check compares the whole report, or rows of it (--only): leave the names out')
+  }
   return {
     names: positionals,
     only: (values.only ?? []).flatMap((list) => list.split(',')),

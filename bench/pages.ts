@@ -31,7 +31,7 @@ const limit = 10
 const feed = (db: Sql, subscriberId: string, query: Part<Parameters<typeof feedPage>[3]> = {}) =>
   feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const messages = (db: Sql, query: Part<Parameters<typeof messagesPage>[3]> = {}) =>
-  messagesPage(db, sealer, principal, { page: 0, limit, ...query })
+  messagesPage(db, sealer, principal, { page: 0, limit, ...query }, new Date())
 const events = (db: Sql, query: Part<Parameters<typeof activityPage>[2]> = {}) =>
   activityPage(db, environment, { page: 0, limit, ...query }, versions)
 

@@ -44,23 +44,34 @@ const rounded = (value: number | undefined): number | null =>
 /** A ratio that got worse by more than this share of what is stored fails the check. */
 const toleratedShare = 0.2
 
-/** One sentence for each ratio that got worse than the stored one; what was not measured this time is not judged. */
+/**
+ * One sentence for each stored ratio that got worse. What was left out this time is not judged; but a group that was measured
+ * has all its ratios, or it cannot be said that they held.
+ */
 export function regressions(stored: Results, fresh: Results): string[] {
-  const storedRows = new Map(allRows(stored))
-  return allRows(fresh).flatMap(([name, row]) => {
-    const before = storedRows.get(name)?.ratio ?? null
-    if (before === null || row.ratio === null || !isWorse(row, before, row.ratio)) return []
-    return [`${name}: the ratio is ${shown(row.ratio)}, stored is ${shown(before)} (${row.better} is better)`]
-  })
+  const freshRows = new Map(allRows(fresh))
+  const measured = new Set(groupsOf(fresh).map(({ id }) => id))
+  const judged = groupsOf(stored).filter(({ id }) => measured.has(id))
+  return judged.flatMap((group) =>
+    namedRows(group).flatMap(([name, { ratio: before, better }]) => {
+      if (before === null) return []
+      const now = freshRows.get(name)?.ratio ?? null
+      if (now !== null && !isWorse(better, before, now)) return []
+      const says = now === null ? 'there is no ratio' : `the ratio is ${shown(now)}`
+      return [`${name}: ${says}, stored is ${shown(before)} (${better} is better)`]
+    }),
+  )
 }
 
-const isWorse = ({ better }: ResultRow, before: number, now: number): boolean =>
+const isWorse = (better: ResultRow['better'], before: number, now: number): boolean =>
   better === 'higher' ? now < before * (1 - toleratedShare) : now > before * (1 + toleratedShare)
 
-const allRows = ({ real, sweep }: Results): [name: string, ResultRow][] =>
-  [...(real === null ? [] : [real]), ...sweep].flatMap((group) =>
-    group.rows.map((row): [string, ResultRow] => [`${group.id}, ${row.id}`, row]),
-  )
+const groupsOf = ({ real, sweep }: Results): readonly ResultGroup[] => (real === null ? sweep : [real, ...sweep])
+
+const namedRows = ({ id, rows }: ResultGroup): [name: string, ResultRow][] =>
+  rows.map((row): [string, ResultRow] => [`${id}, ${row.id}`, row])
+
+const allRows = (results: Results): [name: string, ResultRow][] => groupsOf(results).flatMap(namedRows)
 
 export function markdownOf(results: Results): string {
   const { measuredAt, machine, versions, scale, real, sweep } = results
