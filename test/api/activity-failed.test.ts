@@ -62,6 +62,25 @@ test('a provider is one that was called for the failed step', async () => {
   assert.deepEqual(await found('failedProviders=sendgrid&failed=sms'), [])
 })
 
+test('a reason is what was reported of the failed step, and with a provider of a call of it', async () => {
+  assert.deepEqual(await found('failedReasons=providerError'), ['dan', 'cleo', 'bob'])
+  assert.deepEqual(await found('failedReasons=noPhone'), [], 'it was skipped, and has not failed')
+  assert.deepEqual(await found('failedReasons=providerError&failedProviders=twilio'), ['cleo'])
+  assert.deepEqual(await found('failedReasons=misconfigured&failedProviders=twilio'), [])
+  assert.deepEqual(await found('failedReasons=misconfigured&failedReasons=providerError&failed=sms'), ['dan', 'cleo'])
+})
+
+test('a hundred providers and a hundred reasons are one condition, of one report', async () => {
+  const many = (name: string, last: string) =>
+    [...Array.from({ length: 99 }, (_, index) => `${name}-${index}`), last].map((value) => `${name}=${value}`).join('&')
+  const query = (provider: string, reason: string) =>
+    `${many('failedProviders', provider)}&${many('failedReasons', reason)}`
+  assert.deepEqual(await found(query('twilio', 'providerError')), ['cleo'])
+  assert.deepEqual(await found(`${query('twilio', 'providerError')}&transactionId=of-cleo`), ['cleo'])
+  assert.deepEqual(await found(query('twilio', 'noPhone')), [])
+  assert.deepEqual(await found(query('none', 'providerError')), [])
+})
+
 test('other filters hold as well', async () => {
   assert.deepEqual(await found('failed=any&subscriberIds=dan&subscriberIds=ada'), ['dan'])
   assert.deepEqual(await found('failed=any&transactionId=of-cleo&transactionId=of-eve'), ['cleo'])

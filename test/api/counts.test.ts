@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import { dayMs } from '../../src/domain/insight/counts.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
@@ -82,6 +83,24 @@ test('another environment has counted nothing', async () => {
   assert.deepEqual([failures.body.total, failures.body.data], [0, []])
 })
 
+test('delivery times are reported step by step, with nothing where nothing was delivered', async () => {
+  const whole = await get(`/v1/counts/delivery-times?groupBy=channel&from=${started}`)
+  const stepped = await get(`/v1/counts/delivery-times?groupBy=channel&step=hour&from=${started}`)
+  assert.equal(whole.starts, undefined)
+  assert.ok(stepped.starts.length > 0)
+  for (const [place, { steps, ...line }] of stepped.data.entries()) {
+    assert.deepEqual(line, whole.data[place], 'the whole is the same')
+    assert.equal(steps.length, stepped.starts.length)
+    const counted = steps.reduce((sum: number, { count }: Json) => sum + count, 0)
+    assert.equal(counted, line.count)
+    for (const { count, p50Ms, p95Ms } of steps) {
+      assert.equal(p50Ms === null, count === 0)
+      assert.ok(count === 0 || p95Ms >= p50Ms)
+    }
+  }
+  assert.ok(stepped.data.length > 0)
+})
+
 test('delivery times are reported by group, and captured messages reached no one', async () => {
   const { data } = await get(`/v1/counts/delivery-times?groupBy=channel&from=${started}`)
   assert.deepEqual(
@@ -129,6 +148,41 @@ test('the queue reports what is due, what waits and what was buried, by lane', a
     [0, 0, 0, 0],
   )
   assert.deepEqual(elsewhere.body.buried, { jobs: 0, tasks: 0 })
+})
+
+test('delivery times by step are refused where the answer, or what it is added up from, would be too large', async () => {
+  const [development] = await scene.rows(sql`select id from environments where name = 'Development'`)
+  const id = development?.id ?? assert.fail('there is no Development')
+  const today = new Date(Math.floor(app.world.now().getTime() / dayMs) * dayMs)
+  const add = (workflows: number, days: number, buckets: number) =>
+    scene.rows(sql`
+      insert into counts (environment_id, measure, grain, start_at, workflow_id, channel, provider_id, outcome, code, reason, bucket, count, hours)
+      select ${id}, 'deliveries', 'day', ${today}::timestamptz - day * interval '1 day', md5('w' || w)::uuid, 'sms', 'twilio', '', '', '', bucket,
+             24, array_fill(1, array[24])
+      from generate_series(1, ${workflows}::int) as w, generate_series(1, ${days}::int) as day,
+           generate_series(1, ${buckets}::int) as bucket`)
+  const from = new Date(today.getTime() - 60 * dayMs).toISOString()
+  const query = `channel=sms&step=hour&from=${from}&to=${today.toISOString()}`
+  const path = '/v1/counts/delivery-times'
+  const words = {
+    groupBy: 'the response would contain more than 100000 numbers: group by less, filter, or use a longer step',
+  }
+  await add(23, 60, 1)
+  const { data } = await get(`${path}?${query}&groupBy=workflow`)
+  assert.deepEqual([data.length, data[0].count, data[0].steps.length], [23, 1_440, 1_440])
+  assert.ok(data[0].steps.every(({ count }: Json) => count === 1))
+  await scene.rows(
+    sql`update counts set workflow_id = md5('more')::uuid where channel = 'sms' and workflow_id = md5('w1')::uuid and start_at < ${today}::timestamptz - interval '30 days'`,
+  )
+  assert.deepEqual(await refused(`${query}&groupBy=workflow`, path), words, '24 lines of 1,440 steps')
+  assert.equal((await app.call('GET', `${path}?${query}`)).status, 200)
+  await scene.rows(sql`delete from counts where channel = 'sms'`)
+  await add(220, 1, 114)
+  const day = `channel=sms&step=hour&from=${new Date(today.getTime() - dayMs).toISOString()}&to=${today.toISOString()}`
+  assert.deepEqual(await refused(`${day}&groupBy=workflow`, path), words, '25,080 rows with hours')
+  await scene.rows(sql`delete from counts where channel = 'sms' and bucket = 114`)
+  assert.equal((await get(`${path}?${day}&groupBy=workflow`)).data.length, 220)
+  await scene.rows(sql`delete from counts where channel = 'sms'`)
 })
 
 test('what cannot be counted is refused with the field and what to take instead', async () => {

@@ -147,6 +147,12 @@ test('filters find what they say, in every form, and are echoed as they came', a
     [`data=${written({ deep: { x: true } })}`, [news.id], { data: { deep: { x: true } } }],
     [`data=${written({ kind: { or: ['a', 'b'] } })}`, [news.id, high.id], { data: { kind: { or: ['a', 'b'] } } }],
   ]
+  // The longest that a filter may be, with what public clients write after it.
+  const hundred = (group: number, tag: string): string =>
+    Array.from({ length: 100 }, (_, place) => `tags[${group}][]=${place === 99 ? tag : `x${place}`}`).join('&')
+  const longest = `limit=10&${hundred(0, 'news')}&${hundred(1, 'shop')}`
+  assert.deepEqual(await listed(page, `?${longest}&read=false&archived=false&snoozed=false`), [news.id])
+  assert.deepEqual(await listed(page, `?${longest}&read=true`), [])
   for (const [query, found, echo] of cases) {
     const reply = await page.call('GET', `/notifications?${query}`)
     assert.equal(reply.status, 200, `${query}: ${reply.text}`)
@@ -264,6 +270,8 @@ test('bulk marks change what matches, and nothing else', async () => {
   const post = (verb: string, body?: unknown): Promise<Json> => page.data(204, 'POST', `/notifications/${verb}`, body)
   await post('seen', { notificationIds: [order, 'nonsense', '0199c0de-0000-7000-8000-000000000000'] })
   assert.deepEqual(await listed(page, '?seen=true&snoozed=false'), [order])
+  await post('seen', { notificationIds: [] })
+  assert.deepEqual(await listed(page, '?seen=true&snoozed=false'), [order], 'an empty list is none, and not all')
   await post('seen', { tags: ['bulk-news'] })
   assert.deepEqual(await listed(page, '?seen=true&snoozed=false'), [news, order])
   await post('read', { data: '{"kind":"special"}' })

@@ -96,6 +96,29 @@ test('a change without enabled leaves a workflow that is off switched off', asyn
   assert.equal(first.enabled, true, 'without a choice it was wanted')
 })
 
+test('workflows that a page asks for are shown, chosen or not; others and unknown ones are not added', async () => {
+  const page = await inboxOf(app, 'asking')
+  const tags = ['asked-for']
+  const [off, open, tagged, other] = [
+    await scene.workflow([inApp('A')]),
+    await scene.workflow([inApp('B')]),
+    await scene.workflow([inApp('C')], { tags }),
+    await scene.workflow([inApp('D')]),
+  ]
+  const made = await page.data(201, 'POST', path, { preferences: [{ workflowId: off, enabled: false }] })
+  const own = `${path}/${made.identifier}`
+  const choices = async (query: string) => choicesIn(await page.data(200, 'GET', `${own}${query}`))
+  const chosen = [off, false, undefined]
+  assert.deepEqual(await choices(''), [chosen])
+  assert.deepEqual(await choices(`?workflowIds=${open}&workflowIds=${off}`), [chosen, [open, true, undefined]])
+  assert.deepEqual(await choices('?tags=asked-for&tags=unknown'), [chosen, [tagged, true, undefined]])
+  const both = await page.data(200, 'GET', `${own}?workflowIds=${tagged}&tags=asked-for&workflowIds=unknown`)
+  assert.deepEqual(choicesIn(both), [chosen, [tagged, true, undefined]])
+  assert.ok(both.preferences.every(({ subscriptionId }: Json) => subscriptionId === made.id))
+  assert.ok(!(await choices(`?workflowIds=${open}`)).flat().includes(other))
+  assert.deepEqual(choicesIn((await page.data(200, 'GET', path))[0]), [chosen], 'nothing of it is stored')
+})
+
 test('an identifier that subscriptions to two topics have names neither; the id does', async () => {
   const page = await inboxOf(app, 'twice')
   const workflow = await scene.workflow([inApp('A')])

@@ -342,13 +342,13 @@ test('a message keeps the identifier that its workflow had when it was triggered
   }
 })
 
-test('a large page whose payloads would fill the memory is refused with advice; a page of a hundred never is', async () => {
-  const payload = { text: 'x'.repeat(700_000) }
+test('a page whose payloads would fill the memory is refused with advice; a hundred messages of one event never do', async () => {
+  const payload = { text: 'x'.repeat(520_000) }
   const said = await scene.say('many', { event: { transactionId: 'heavy', payload } })
   const event = { id: said.eventId, transactionId: 'heavy' }
-  for (let target = 0; target < 100; target += 1)
+  for (let target = 0; target < 139; target += 1)
     await scene.sayAgain(event, said.notification, { draft: { target: `t${target}` } })
-  const heavy = await list('transactionId=heavy&limit=101')
+  const heavy = await list('transactionId=heavy&limit=140')
   assert.equal(heavy.status, 422)
   assert.match(heavy.body.errors.limit.messages[0], /smaller/)
   assert.equal((await list('transactionId=heavy&limit=100')).status, 200)

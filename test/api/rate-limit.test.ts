@@ -124,6 +124,15 @@ test('a bulk call finds the tokens it needs though some lie with the node and so
   assert.equal((await configuration(app)).status, 429)
 })
 
+test('a clock that is set back refuses no one for longer', async () => {
+  const app = await start()
+  await exhaust(app)
+  assert.equal((await configuration(app)).status, 429)
+  await setBucket(app, 'configuration', 50)
+  app.world.advance(-3_600_000)
+  assert.equal((await configuration(app)).status, 200)
+})
+
 test('the bucket refills with the database’s time, up to the burst and no further', async () => {
   const app = await start()
   await exhaust(app)

@@ -164,3 +164,26 @@ test('a request that comes in while the server stops is still carried out', asyn
     [200, 200],
   )
 })
+
+test('after a body of unknown length that nothing reads the connection is closed, and little of it is read', async () => {
+  const start = head('POST /v1/tenants', {
+    ...jsonHeaders,
+    authorization: 'ApiKey made-up',
+    connection: 'keep-alive',
+    'transfer-encoding': 'chunked',
+  })
+  const connection = openRaw(port)
+  connection.write(start + '1\r\nx\r\n'.repeat(20_000))
+  // The end never comes: whoever waited for it would not close.
+  const reply = readAnswer(await connection.closed)
+  assertError(reply, 401)
+  assert.equal(reply.headers['connection'], 'close')
+})
+
+test('where no one pays, a body may not come in thousands of pieces', async () => {
+  const start = head('POST /v1/inbox/session', { ...jsonHeaders, 'transfer-encoding': 'chunked' })
+  const bytes = (text: string): string => [...text].map((byte) => `1\r\n${byte}\r\n`).join('')
+  const reply = await sendRaw(port, `${start}${bytes(`{"a":1${' '.repeat(9_000)}}`)}0\r\n\r\n`)
+  assertError(reply, 400)
+  assert.match(reply.body.message, /too many small pieces/)
+})

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { writeUnsubscribeToken } from '../../src/domain/preferences/unsubscribe-token.ts'
 import type { TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { identifierOf, inboxOf } from '../support/inbox-scene.ts'
@@ -161,4 +162,69 @@ test('metrics and documents can be closed', async () => {
   for (const path of ['/docs', '/docs/', '/openapi.json']) {
     assert.equal((await app.call('GET', path, { key: null })).status, 404, path)
   }
+})
+
+test('calls of providers that are made up, forged links and questions whether we are ready hold few connections', async () => {
+  let most = 0
+  const { db } = app.database
+  const environment = (await app.call('GET', '/v1/environments/me')).body._id
+  const forgedLink = (environmentId: string): string =>
+    writeUnsubscribeToken(
+      { environmentId, subscriberId: randomUUID(), workflowId: randomUUID() },
+      Buffer.from('of no environment'),
+    )
+  const doors: readonly (() => Promise<TestReply>)[] = [
+    () => app.call('POST', `/v1/webhooks/${randomUUID()}/${randomUUID()}`, { key: null, body: {} }),
+    () => app.call('POST', `/v1/webhooks/${environment}/${randomUUID()}`, { key: null, body: {} }),
+    () => app.call('GET', `/v1/unsubscribe/${forgedLink(randomUUID())}`, { key: null }),
+    () => app.call('GET', `/v1/unsubscribe/${forgedLink(environment)}`, { key: null }),
+  ]
+  const watching = setInterval(() => {
+    const { total, idle } = db.usage()
+    most = Math.max(most, total - idle)
+  }, 0)
+  const replies = await Promise.all(Array.from({ length: 400 }, (_, at) => doors[at % doors.length]?.()))
+  assert.ok(most <= 4, `${most} connections`)
+  most = 0
+  const ready = await Promise.all(Array.from({ length: 100 }, () => app.call('GET', '/ready', { key: null })))
+  clearInterval(watching)
+  assert.ok(most <= 1, `${most} connections`)
+  assert.deepEqual(new Set(replies.map((reply) => reply?.status)), new Set([404]))
+  assert.deepEqual(statuses(ready), { 200: 100 })
+})
+
+test('calls to an address that was found lately do not queue with those to made up ones, which are 503 beyond a queue', async () => {
+  const made = await app.call('POST', '/v1/integrations', {
+    body: {
+      providerId: 'postmark',
+      channel: 'email',
+      active: true,
+      credentials: { apiKey: 'token', from: 'hello@example.com' },
+      configurations: { inboundWebhookEnabled: true, inboundWebhookSigningKey: 'key-of-the-webhook' },
+    },
+  })
+  assert.equal(made.status, 201, made.text)
+  const { _id: integration, _environmentId: environment } = made.body
+  const report = (environmentId = randomUUID(), integrationId = randomUUID()): Promise<TestReply> =>
+    app.call('POST', `/v1/webhooks/${environmentId}/${integrationId}`, { key: null, body: {} })
+  const amongUnknown = async (): Promise<{ own: TestReply; unknown: TestReply[] }> => {
+    const unknown = Array.from({ length: 900 }, () => report())
+    return { own: await report(environment, integration), unknown: await Promise.all(unknown) }
+  }
+  // Not proven, but there: 401.
+  assert.equal((await report(environment, integration)).status, 401)
+  const { own, unknown } = await amongUnknown()
+  assert.equal(own.status, 401)
+  assert.deepEqual(Object.keys(statuses(unknown)), ['404', '503'])
+  const refused = unknown.find(({ status }) => status === 503)
+  assert.equal(refused?.headers['retry-after'], '1')
+  assert.match(refused?.text ?? '', /try again/)
+  // Long after, it has to be looked up like any other.
+  app.world.advance(600_000)
+  assert.equal((await amongUnknown()).own.status, 503)
+  assert.equal((await report(environment, integration)).status, 401)
+  // One that is gone is as good as made up.
+  assert.equal((await app.call('DELETE', `/v1/integrations/${integration}`)).status, 200)
+  assert.equal((await report(environment, integration)).status, 404)
+  assert.equal((await amongUnknown()).own.status, 503)
 })

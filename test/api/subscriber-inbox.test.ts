@@ -88,6 +88,8 @@ test('another subscriber’s notifications are unknown, and their inbox is uncha
   assert.equal((await app.call('GET', `${pathOf('dora')}?after=${id}`)).status, 400)
   const seen = await app.call('POST', `${pathOf('dora')}/seen`, { body: { notificationIds: [id, 'x'] } })
   assert.equal(seen.status, 204)
+  const none = await app.call('POST', `${pathOf('carl')}/seen`, { body: { notificationIds: [] } })
+  assert.equal(none.status, 204)
   for (const verb of ['read', 'archive', 'read-archive', 'delete', 'seen']) {
     assert.equal((await app.call('POST', `${pathOf('dora')}/${verb}`, { body: {} })).status, 204, verb)
     assert.equal((await app.call('POST', `${pathOf('unknown')}/${verb}`, { body: {} })).status, 404, verb)

@@ -55,9 +55,16 @@ test('a ratio that got worse by more than a fifth is reported, in either directi
   assert.match(worse[0] ?? '', /^middle, rate: the ratio is 1\.59, stored is 2\.00/)
 })
 
-test('what was not stored, or not measured this time, is not judged', () => {
-  assert.deepEqual(regressions(resultsOf(rate), resultsOf({ ...rate, ratio: null })), [])
+test('what was not stored, or was left out this time, is not judged', () => {
   assert.deepEqual(regressions(resultsOf(), resultsOf({ ...rate, ratio: 0.1 })), [])
+  assert.deepEqual(regressions(resultsOf({ ...rate, ratio: null }), resultsOf({ ...rate, ratio: 0.1 })), [])
+  assert.deepEqual(regressions(resultsOf(rate), { ...resultsOf(), real: null, sweep: [] }), [])
+})
+
+test('a ratio that a measured group has no more is not taken for one that held', () => {
+  const says = ['middle, rate: there is no ratio, stored is 2.00 (higher is better)']
+  assert.deepEqual(regressions(resultsOf(rate), resultsOf({ ...rate, ratio: null })), says)
+  assert.deepEqual(regressions(resultsOf(rate, p50), resultsOf(p50)), says)
 })
 
 test('numbers are stored with four digits, and what is missing as null', () => {
@@ -99,4 +106,6 @@ test('options are read, and what is not one is refused', () => {
   assert.throws(() => readOptions(['--side', 'other'], {}), /--side must be one of/)
   assert.throws(() => readOptions(['--scale', 'much'], {}), /--scale must be a number/)
   assert.throws(() => readOptions(['--unknown'], {}))
+  assert.throws(() => readOptions(['--check', '--side', 'posthorn'], {}), /--check compares ratios, which one side/)
+  assert.throws(() => readOptions(['accept', '--check'], {}), /--check compares the whole report/)
 })

@@ -154,6 +154,18 @@ test('what comes while the service is away is there after its restart', { skip }
   await second.close()
 })
 
+test('a script that comes from below a path asks its service there', { skip }, async () => {
+  const below = await createTestApp({ nodeOf: app, baseUrl: 'https://example.com/posthorn' })
+  const origin = await addressOf(below)
+  await scene.run(await scene.workflow([inApp('Below')]), 'dora')
+  await openShop('dora', '', `${origin}/posthorn`)
+  await browser.until(`${textOf('.badge')} === '1'`)
+  const asked = await browser.value(`performance.getEntriesByType('resource').map(({ name }) => name)`)
+  assert.ok(asked.includes(`${origin}/posthorn/v1/inbox/session`), JSON.stringify(asked))
+  await openShop('dora')
+  await below.close()
+})
+
 test('preferences, dark, right to left and narrow', { skip }, async () => {
   await scene.workflow([email(), inApp()], { name: 'Weekly news' })
   const workflow = await scene.workflow([inApp('مرحبا {{ payload.id }}')])

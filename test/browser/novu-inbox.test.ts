@@ -1,17 +1,17 @@
 // The public Inbox of @novu/react, unchanged, in a real browser: where its packages are installed.
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { PluginBuild } from 'esbuild'
-import { build } from 'esbuild'
+import { blocksOf } from '../docs/blocks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { Browser, chromium } from '../support/browser.ts'
 import { FlowScene } from '../support/flow-scene.ts'
-import { identifierOf } from '../support/inbox-scene.ts'
-import { hasPackage, packagesFolder, versionOf, withoutPackage } from '../support/public-packages.ts'
+import { hmac, identifierOf } from '../support/inbox-scene.ts'
+import { bundled, PackagePage } from '../support/package-page.ts'
+import { projectRoot } from '../support/project-root.ts'
+import { hasPackage, versionOf, withoutPackage } from '../support/public-packages.ts'
 import { addressOf } from '../support/stream-scene.ts'
 
 /** `@novu/react`, or what stands on it: `@novu/nextjs`. `@novu/js` is below both, and its own interface is tried as well. */
@@ -19,74 +19,57 @@ const name = process.env['NOVU_INBOX'] ?? '@novu/react'
 const skip = chromium === undefined ? 'there is no Chromium on this machine' : withoutPackage(name)
 const pictures = process.env['SCREENSHOTS']
 
+/** Severities, tag groups and snoozes are newer than version 2. */
+const skipOld = skip || (versionOf(name).includes(' 2.') && 'version 2 does not have it')
+
 const entries: Readonly<Record<string, string>> = {
   '@novu/js': `
     import { NovuUI } from '@novu/js/ui'
-    const { tabs, preferencesFilter, ...options } = globalThis.options
+    const { tabs, showsNumbers, ...options } = globalThis.options
+    const numbers = (element, count) => {
+      element.innerHTML = '<b id="numbers"></b>'
+      element.firstChild.textContent = JSON.stringify(count)
+      return () => {}
+    }
     const ui = new NovuUI({ options, ...(tabs === undefined ? {} : { tabs }) })
-    ui.mountComponent({ name: 'Inbox', element: document.querySelector('#root') })`,
+    const props = showsNumbers ? { renderBell: numbers } : {}
+    ui.mountComponent({ name: 'Inbox', element: document.querySelector('#root'), props })`,
 }
 const reactEntry = `
   import { createElement } from 'react'
   import { createRoot } from 'react-dom/client'
   import { Inbox } from '${name}'
-  createRoot(document.querySelector('#root')).render(createElement(Inbox, globalThis.options))`
+  const { showsNumbers, ...options } = globalThis.options
+  const numbers = (count) => createElement('b', { id: 'numbers' }, JSON.stringify(count))
+  const props = showsNumbers ? { ...options, renderBell: numbers } : options
+  createRoot(document.querySelector('#root')).render(createElement(Inbox, props))`
 
 let app: TestApp
 let scene: FlowScene
 let base: string
 let browser: Browser
 let script = ''
-let options = {}
-const pages = createServer((request, response) => {
-  const isScript = request.url === '/page.js'
-  response.setHeader('content-type', `text/${isScript ? 'javascript' : 'html'}; charset=utf-8`)
-  const page = `<!doctype html><html lang="en"><body style="margin:16px"><div id="root"></div>
-    <script>globalThis.options = ${JSON.stringify(options)}</script><script src="/page.js"></script></body></html>`
-  response.end(isScript ? script : page)
-})
+const page = new PackagePage()
 before(async () => {
   if (chromium === undefined || !hasPackage(name)) return
-  const built = await build({
-    stdin: { contents: entries[name] ?? reactEntry, resolveDir: packagesFolder },
-    // What @novu/nextjs asks of its framework: where the page is, and how to leave it.
-    plugins: [{ name: 'router', setup: withoutFramework }],
-    ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'error' },
-    define: { 'process.env.NODE_ENV': '"production"' },
-  })
-  script = built.outputFiles?.[0]?.text ?? ''
+  script = await bundled(entries[name] ?? reactEntry)
   app = await createTestApp({ works: true })
   scene = new FlowScene(app)
   base = await addressOf(app)
-  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve))
+  await page.listen()
   browser = new Browser(chromium)
 })
 after(async () => {
   await browser?.close()
-  pages.close()
+  page.close()
   await app?.close()
 })
 
-function withoutFramework({ onResolve, onLoad }: PluginBuild): void {
-  // Version 2 names what is for browsers in a way that only other bundlers follow.
-  const client = join(packagesFolder, 'node_modules/@novu/react/dist/client/index.mjs')
-  if (existsSync(client)) onResolve({ filter: /^@novu\/react$/ }, () => ({ path: client }))
-  onResolve({ filter: /^next\// }, ({ path }) => ({ path, namespace: 'router' }))
-  onLoad({ filter: /.*/, namespace: 'router' }, () => ({
-    contents:
-      'export const useRouter = () => ({ push: (url) => { location.href = url } }); export default { useRouter }',
-  }))
-}
-
-const pageUrl = (): string => {
-  const place = pages.address()
-  return `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}/`
-}
-
 async function openPage(subscriberId: string, address: string, more: object = {}): Promise<void> {
   const applicationIdentifier = await identifierOf(app)
-  options = { applicationIdentifier, subscriberId, backendUrl: address, socketUrl: address, ...more }
-  await browser.open(pageUrl())
+  page.options = { applicationIdentifier, subscriberId, backendUrl: address, socketUrl: address, ...more }
+  page.script = script
+  await browser.open(page.url)
   await browser.resize(700, 800)
 }
 
@@ -186,6 +169,11 @@ test('one is archived and found among the archived, another is snoozed and gone 
   await picture('archived')
 })
 
+const tabNumbers = (numbers: string) =>
+  browser.until(
+    `[...document.querySelectorAll('.nv-notificationsTabsTriggerCount')].map((one) => one.innerText).join() === '${numbers}'`,
+  )
+
 test('tabs show their own and count them', { skip }, async () => {
   const template = { type: 'in_app', content: 'Of {{ payload.id }}' }
   const news = await scene.workflow([{ template }], { tags: ['news'] })
@@ -197,15 +185,87 @@ test('tabs show their own and count them', { skip }, async () => {
   await has('bellDot')
   await click('inbox__popoverTrigger')
   await items(3)
-  await browser.until(
-    `[...document.querySelectorAll('.nv-notificationsTabsTriggerCount')].map((one) => one.innerText).join() === '3,1,2'`,
-  )
+  await tabNumbers('3,1,2')
   await press('notificationsTabs__tabsTrigger', 1)
   await browser.until(
     `[...document.querySelectorAll('.nv-notification')].filter((one) => one.offsetParent !== null).length === 1`,
   )
   await shows('Of news')
   await picture('tabs')
+})
+
+test('tabs with groups of tags, with data and with a severity have their own numbers', { skip: skipOld }, async () => {
+  const say = async (tags: string[], severity: string, data: object): Promise<void> => {
+    const template = { type: 'in_app', content: 'One', data }
+    await scene.run(await scene.workflow([{ template }], { tags, severity }), 'tia')
+  }
+  await say(['news', 'shop'], 'high', { kind: 'a' })
+  await say(['news', 'shop'], 'none', { kind: 'a' })
+  await say(['news'], 'none', { kind: 'a' })
+  await say(['other'], 'high', { kind: 'b', at: { place: 1 } })
+  await openPage('tia', base, {
+    tabs: [
+      { label: 'All', filter: { tags: [] } },
+      { label: 'Both', filter: { tags: { and: [{ or: ['news'] }, { or: ['shop', 'x'] }] } } },
+      { label: 'Data', filter: { data: { kind: 'a' } } },
+      { label: 'Deep', filter: { data: { at: { place: [1, 2] } } } },
+      { label: 'High', filter: { severity: ['high'] } },
+    ],
+  })
+  await has('bellDot')
+  await click('inbox__popoverTrigger')
+  await items(4)
+  await tabNumbers('4,2,3,1,2')
+  await picture('filters')
+})
+
+test('the bell has the number of each severity, also of one that comes', { skip: skipOld }, async () => {
+  const workflowOf = (severity: string) =>
+    scene.workflow([{ template: { type: 'in_app', content: severity } }], { severity })
+  const [high, medium, none] = [await workflowOf('high'), await workflowOf('medium'), await workflowOf('none')]
+  for (const workflow of [high, high, medium, none]) await scene.run(workflow, 'sue')
+  await openPage('sue', base, { showsNumbers: true })
+  const numbers = (expected: object) =>
+    browser.until(`(() => {
+      const { total, severity } = JSON.parse(document.querySelector('#numbers')?.textContent ?? '{}')
+      const expected = ${JSON.stringify(expected)}
+      return total === 4 + expected.more && ['high', 'medium', 'low', 'none'].every((name) => severity[name] === expected[name])
+    })()`)
+  await numbers({ more: 0, high: 2, medium: 1, low: 0, none: 1 })
+  await scene.run(medium, 'sue')
+  await numbers({ more: 1, high: 2, medium: 2, low: 0, none: 1 })
+  await openPage('sue', base)
+  await has('severityHigh__bellContainer')
+  await picture('severity')
+})
+
+test('what docs/inbox.md prints for this package works as it stands there', { skip: skipOld }, async () => {
+  const guide = blocksOf('docs/inbox.md', readFileSync(join(projectRoot, 'docs', 'inbox.md'), 'utf8'))
+  const language = name === '@novu/js' ? 'ts' : 'tsx'
+  const [printed, ...others] = guide.filter((block) => block.language === language)
+  assert.equal(others.length, 0, 'each block of the guide has to be tried here')
+  // What a reader of the guide replaces: the host and the application, and the package by the one beside it.
+  const own = (printed?.text ?? '')
+    .replaceAll('https://posthorn.example', base)
+    .replaceAll('Wn3kfM2Qp0aZ', await identifierOf(app))
+    .replace(`'@novu/react'`, `'${name}'`)
+  const around =
+    language === 'ts'
+      ? `globalThis.said = []; console.log = (text) => globalThis.said.push(text);`
+      : `import { createRoot } from 'react-dom/client'
+         createRoot(document.querySelector('#root')).render(<Bell hash="${hmac(app.developmentKey, 'user-1')}" />)`
+  page.script = await bundled(`${own}\n${around}`, language)
+  const workflow = await scene.workflow([{ template: { type: 'in_app', subject: 'As printed', content: 'Hello' } }])
+  await browser.open(page.url)
+  await browser.value(`new Promise((resolve) => setTimeout(resolve, 500))`)
+  await scene.run(workflow, 'user-1')
+  if (language === 'ts') await browser.until(`globalThis.said.includes('As printed')`)
+  else {
+    await has('bellDot')
+    await click('inbox__popoverTrigger')
+    await shows('As printed')
+    await picture('guide')
+  }
 })
 
 test('preferences are shown and switched', { skip }, async () => {
@@ -231,7 +291,7 @@ test('two tabs of one browser both hear of it', { skip }, async () => {
   const workflow = await scene.workflow([{ template: { type: 'in_app', content: 'Twice' } }])
   await openPage('gus', base)
   await has('inbox__popoverTrigger')
-  await browser.openTab(pageUrl())
+  await browser.openTab(page.url)
   await has('inbox__popoverTrigger')
   await browser.value(`new Promise((resolve) => setTimeout(resolve, 500))`)
   await scene.run(workflow, 'gus')

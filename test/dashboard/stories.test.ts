@@ -9,11 +9,9 @@ import './stories/conflicts.ts'
 import './stories/editor.ts'
 import './stories/settings.ts'
 import './stories/more.ts'
-import './stories/tenants.ts'
 import './stories/versions.ts'
 import './stories/edges.ts'
 import './stories/webhooks.ts'
-import './stories/every-page.ts'
 import { scene, skip } from './story.ts'
 
 before(async () => {

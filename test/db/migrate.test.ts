@@ -1,4 +1,4 @@
-// Migrations: once, in order, all or nothing, and never against a database that does not fit.
+// Migrations: once, in order, each of them all or nothing, and never against a database that does not fit.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -66,12 +66,53 @@ test('a migration that would come after a later one is refused', async (t) => {
   await assert.rejects(migrate(db, [first, second, migration(3, 'select 1')]), /0002-test\.sql was never applied/)
 })
 
-test('a migration that fails leaves nothing behind, nor do those before it in the same run', async (t) => {
+test('a migration that fails in an empty database leaves nothing behind, nor do those before it', async (t) => {
   const { db } = await emptyDatabase(t)
   const failing = migration(2, 'create table half (id integer); select no_such_function()')
   await assert.rejects(migrate(db, [first, failing]), /no_such_function/)
   assert.deepEqual(await db.rows(sql`select tablename from pg_tables where schemaname = 'public'`), [])
   assert.deepEqual(await migrate(db, [first, second]), ['0001-test.sql', '0002-test.sql'])
+})
+
+test('a migration that fails later leaves nothing of itself, and those before it are applied', async (t) => {
+  const { db } = await emptyDatabase(t)
+  await migrate(db, [first])
+  const failing = migration(3, 'create table half (id integer); select no_such_function()')
+  await assert.rejects(migrate(db, [first, second, failing]), /no_such_function/)
+  const tables = await db.rows(sql`select tablename from pg_tables where schemaname = 'public' order by 1`)
+  assert.deepEqual(tables, [{ tablename: 'schema_migrations' }, { tablename: 'steps' }])
+  assert.deepEqual(await db.rows(sql`select step from steps`), [{ step: 1 }, { step: 2 }])
+  assert.deepEqual(await migrate(db, [first, second, migration(3, 'select 1')]), ['0003-test.sql'])
+})
+
+test('a table that one migration had for itself is free again while the next one runs', async (t) => {
+  const database = await emptyDatabase(t)
+  const node = database.another({ poolSize: 2 })
+  await migrate(node, [first])
+  const long = migration(
+    3,
+    `do $$ begin
+       assert not exists (select from pg_locks where relation = 'steps'::regclass and granted), 'steps is locked';
+     end $$`,
+  )
+  assert.deepEqual(await migrate(node, [first, second, long]), ['0002-test.sql', '0003-test.sql'])
+})
+
+test('of five nodes that upgrade a database at once, one does each migration', async (t) => {
+  const database = await emptyDatabase(t)
+  await migrate(database.db, [first])
+  const nodes = Array.from({ length: 5 }, () => database.another({ poolSize: 2 }))
+  const later = [2, 3, 4, 5, 6].map((step) => migration(step, `insert into steps values (${step})`))
+  const applied = await Promise.all(nodes.map((node) => migrate(node, [first, ...later])))
+  assert.deepEqual(
+    applied.flat().sort(),
+    later.map((one) => one.name),
+  )
+  const steps = await database.db.rows<{ step: number }>(sql`select step from steps`)
+  assert.deepEqual(
+    steps.map(({ step }) => step),
+    [1, 2, 3, 4, 5, 6],
+  )
 })
 
 test('of five nodes that migrate an empty database at once, one does each migration', async (t) => {
@@ -137,18 +178,22 @@ test('a migration whose table stays in use gives up in the end, and says what to
     pauses += 1
   }
   const before = migration(2, 'create table others (id integer)')
-  const locked = { ...migration(3, second.text), name: '0003-test.sql' }
+  const locked = migration(3, second.text)
   await assert.rejects(
     migrate(node, [first, before, locked], { lockWaitMs: 50, triesMax: 3, sleep }),
     (error: Error) => {
       assert.ok(error instanceof MigrationError)
-      assert.match(error.message, /0003-test\.sql did not get the lock .* in 3 tries of 0\.05 s.*pg_stat_activity/)
+      assert.match(
+        error.message,
+        /0003-test\.sql did not get the lock .* in 3 tries of 0\.05 s.*changed nothing.*pg_stat_activity/,
+      )
       return true
     },
   )
   assert.equal(pauses, 2)
   await release()
-  assert.equal((await node.rows(sql`select from schema_migrations`)).length, 1, 'nothing was changed')
+  assert.equal((await node.rows(sql`select from schema_migrations`)).length, 2, 'the one before it is applied')
+  assert.deepEqual(await migrate(node, [first, before, locked]), ['0003-test.sql'])
 })
 
 test('an error that is no lock ends the migration at once', async (t) => {

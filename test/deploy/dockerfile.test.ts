@@ -33,8 +33,8 @@ function mistakesOf(text: string): string[] {
     ...named('FROM').filter((one) => !one.startsWith('$')),
   ]
   must(
-    images.length > 0 && images.every((one) => /:\d[\w.-]*(?:@sha256:[0-9a-f]{64})?(?: AS \w+)?$/.test(one)),
-    'an image without a version',
+    images.length > 0 && images.every((one) => /:\d[\w.-]*@sha256:[0-9a-f]{64}(?: AS \w+)?$/.test(one)),
+    'an image without a version and its digest',
   )
   must(named('FROM').length > 1, 'one stage: what builds is in the image')
   must(
@@ -80,7 +80,8 @@ test('the Dockerfile has none of the usual mistakes', () => {
 
 test('each of those mistakes is found', () => {
   const cases: readonly (readonly [string | RegExp, string, RegExp])[] = [
-    ['node:22-bookworm-slim\n', 'node:latest\n', /without a version/],
+    [/NODE_IMAGE=\S+\nFROM/, 'NODE_IMAGE=node:latest\nFROM', /without a version/],
+    [/(NODE_IMAGE=[^@\s]+)@\S+\nFROM/, '$1\nFROM', /without a version and its digest/],
     ['USER 1000:1000', 'USER node', /ordinary user/],
     ['USER 1000:1000\n', '', /ordinary user/],
     [/HEALTHCHECK[^\n]*\\\n[^\n]*\n/, '', /health check/],

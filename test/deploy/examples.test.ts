@@ -64,13 +64,15 @@ test('every variable that an example sets is one of the configuration', () => {
   )
 })
 
-test('images are pinned to a version', () => {
+test('images of others are pinned by their digest, our own to a version', () => {
   const { services } = parse(textOf('compose.yaml'))
-  const images = [
-    container.image,
+  const ofOthers = [
     services.postgres.image,
     ...[...textOf('Dockerfile').matchAll(/^ARG NODE_IMAGE=(\S+)/gm)].map(([, image = '']) => image),
   ]
+  assert.equal(ofOthers.length, 2)
+  for (const image of ofOthers) assert.match(image, /^[a-z]+:\d+(?:-[a-z-]+)?@sha256:[0-9a-f]{64}$/)
+  const images = [container.image, ...ofOthers]
   assert.deepEqual(
     images.filter((image) => !isPinned(image)),
     [],

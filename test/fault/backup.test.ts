@@ -204,7 +204,7 @@ test('a restored service is whole, accepts events and sends nothing until what i
 test('the command that releases without cancelling lets what is due be sent, also while the service runs', async () => {
   await scene.rows(
     original,
-    `insert into sending_holds select id, now(), now() from environments where name = 'Development'`,
+    `insert into sending_holds (environment_id, held_at, backup_at) select id, now(), now() from environments where name = 'Development'`,
   )
   await eventually(async () => (await call(service, 'GET', '/ready')).body.sending === 'held')
   await trigger(service, 'mail', 'released-as-it-is')

@@ -83,7 +83,7 @@ test('where nothing answers that is the failure, and what depends on it is skipp
   assert.deepEqual([code, status], [1, 'failed'])
   assert.match(stderr, /^1 of 17 checks failed\.$/m)
   assert.equal(of('service').status, 'failed')
-  assert.match(of('service').message, /Is `npm start` running\?/)
+  assert.match(of('service').message, /Is the service running/)
   for (const name of ['ready', 'API key', 'queue', 'buried', 'failures', 'integrations', 'retention']) {
     assert.deepEqual([of(name).status, of(name).message], ['skipped', 'The service does not respond.'], name)
   }
@@ -177,4 +177,16 @@ test('without its own database and without a service the checks are skipped, and
   assert.match(database.message, /embedded database runs only while the service runs/)
   await assert.rejects(stat(place), 'nothing was made')
   assert.equal((await runCommand(['doctor', 'now'], { env: variables })).code, 2)
+})
+
+test('with a key of another environment than the one that is named, that is said, and nothing else is judged by it', async () => {
+  const { code, of } = await diagnosis({ POSTHORN_API_KEY_2: '' }, ['--environment', 'Production'])
+  assert.equal(code, 1)
+  assert.deepEqual(
+    [of('API key').status, of('API key').message],
+    ['failed', 'The API key opens Development, not Production.'],
+  )
+  for (const name of ['queue', 'failures', 'integrations', 'workflows']) assert.equal(of(name).status, 'skipped', name)
+  const right = await diagnosis({}, ['--environment', 'Production'])
+  assert.equal(right.of('API key').data.environment, 'Production')
 })

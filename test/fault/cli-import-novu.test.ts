@@ -57,7 +57,7 @@ test('everything that can be is carried over, and what cannot be is reported wit
   const done = await imported(...fromNovu())
   assert.equal(done.code, 0, done.stderr)
   const counts = {
-    integrations: 1,
+    integrations: 3,
     layouts: 1,
     workflows: 2,
     locales: 1,
@@ -77,6 +77,8 @@ test('everything that can be is carried over, and what cannot be is reported wit
     /^workflow coded: .*defined in your code/,
     /^workflow drawn: The step Drawn was made in the block editor/,
     /^workflow helper: /,
+    /^workflow v-3: Nameless has no trigger/,
+    /^workflow old: The step Gone was imported without its layout l-deleted, which is not there any more/,
     /^workflow welcome: .*sparkle is not a known field and was ignored/,
     /^subscriber user-4: .*email/,
     /^subscriber user-5: Its channel pigeon was not imported/,
@@ -109,6 +111,7 @@ test('what was carried over is what it was', async () => {
     [
       ['Bell', 'in_app', null, 'orders'],
       ['Mail', 'email', 'brand', null],
+      ['Gone', 'email', null, null],
     ],
   )
   assert.equal(old.notificationGroup.name, 'Orders')
@@ -119,8 +122,19 @@ test('what was carried over is what it was', async () => {
   assert.deepEqual(german.texts, { workflows: { welcome: { title: 'Willkommen' } } })
   const three = await scene.call('GET', '/v2/subscribers/user-3')
   assert.deepEqual(
-    [three.email, three.data, three.channels[0].credentials.deviceTokens],
-    ['user3@example.com', { place: 3 }, ['token-3']],
+    [
+      three.email,
+      three.data,
+      three.channels.map((one: Json) => [one.integrationIdentifier, one.credentials.deviceTokens]),
+    ],
+    [
+      'user3@example.com',
+      { place: 3 },
+      [
+        ['first-app', ['token-3']],
+        ['other-app', ['other-3']],
+      ],
+    ],
   )
   const fans = await scene.call('GET', '/v2/topics/fans/subscriptions?limit=100&orderDirection=ASC')
   assert.equal(fans.totalCount, 229)
@@ -258,6 +272,8 @@ test('a wrong call is 2, and a key that Novu does not know is 1', async () => {
   assert.equal((await imported()).code, 2)
   assert.equal((await imported(...fromNovu(), '--without', 'everything')).code, 2)
   assert.equal((await imported('--from', join(folder, 'nowhere'))).code, 2)
+  const both = await imported('--from', folder, '--url', novu.url)
+  assert.deepEqual([both.code, /--from and --url name two sources/.test(both.stderr)], [2, true])
   const file = await scene.run(['import', 'x.jsonl', '--url', novu.url])
   assert.deepEqual([file.code, /--url is for `import novu`/.test(file.stderr)], [2, true])
   const refused = await imported('--url', novu.url, '--key', 'a-key-of-someone-else')

@@ -383,7 +383,10 @@ test('a redrive that is called wrongly is 2, and what the service refuses is rep
 test('a service that is not there, a key that is missing or wrong, and a call for help', async () => {
   const away = await scene.run(['outbox'], { env: { POSTHORN_URL: await unusedUrl() } })
   assert.equal(away.code, 1)
-  assert.match(away.stderr, /^No response from http:\/\/127\.0\.0\.1:\d+\. Is `npm start` running\?/)
+  assert.match(
+    away.stderr,
+    /^No response from http:\/\/127\.0\.0\.1:\d+\. Is the service running \(`posthorn start`\)\?/,
+  )
   const missing = await scene.run(['outbox'], { env: { POSTHORN_API_KEY: '' } })
   assert.equal(missing.code, 2)
   assert.match(missing.stderr, /No API key/)

@@ -28,6 +28,8 @@ test('a login is kept in a file of its owner alone, and commands use it', async 
   const without = await runBare(['workflows', 'pull', join(folder, 'nothing')])
   assert.equal(without.code, 2)
   assert.match(without.stderr, /No API key for http:\/\/localhost:3000: use `posthorn login`/)
+  const ofOne = await runBare(['signing', 'list', '--environment', 'Production'])
+  assert.match(ofOne.stderr, /No API key of Production for .*`posthorn keys create --environment Production`/)
   const wrong = await runBare(['login', '--url', scene.service.url], 'a-key-that-opens-nothing\n')
   assert.equal(wrong.code, 1)
   await assert.rejects(stat(profiles()), /ENOENT/)

@@ -141,15 +141,38 @@ test('a CSV file that is meant to hurt costs its wrong rows and no others', asyn
   assert.match((await run('subscribers', 'import', file)).stderr, /is empty/)
 })
 
-test('what the service did not understand is shown by the command that sent it', async () => {
+test('a misspelt member of a row is a mistake of that row, as an unknown column is', async () => {
   const file = join(folder, 'unknown.jsonl')
-  await writeFile(
-    file,
-    '{"subscriberId":"w-1","emial":"w@example.com"}\n{"subscriberId":"w-2","emial":"w@example.com"}\n',
-  )
+  const rows = [
+    { subscriberId: 'w-1', emial: 'w@example.com' },
+    { subscriberId: 'w-2', email: 'w@example.com', data: { anything: 1 } },
+    { subscriberId: 'w-3', channels: [{ providerId: 'fcm', credentials: { deviceToken: 'x' } }] },
+  ]
+  await writeFile(file, rows.map((row) => JSON.stringify(row)).join('\n'))
   const done = await run('subscribers', 'import', file)
-  assert.equal(done.code, 0, done.stderr)
-  assert.match(done.stderr, /Warning: subscribers\.0\.emial is not a known field and was ignored; did you mean email\?/)
+  assert.equal(done.code, 1)
+  assert.equal(done.stdout, '1 subscribers created and 0 updated in Development.\n')
+  assert.deepEqual(
+    (await linesIn(`${file}.errors.jsonl`)).map(({ line, message }) => [line, message]),
+    [
+      [1, 'emial is unknown: did you mean email?'],
+      [3, 'channels.0.credentials.deviceToken is unknown: did you mean deviceTokens?'],
+    ],
+  )
+})
+
+test('columns that are named twice are refused, and other separators than the comma are understood', async () => {
+  const file = join(folder, 'columns.csv')
+  await writeFile(file, 'subscriberId,email,E-mail\nt-1,a@example.com,b@example.com\n')
+  const twice = await run('subscribers', 'import', file)
+  assert.deepEqual([twice.code, /Two columns are email/.test(twice.stderr)], [2, true])
+  await writeFile(file, 'subscriberId;First name\nsemi-1;"Ada; Countess"\nsemi-2;a,b\n')
+  assert.equal((await run('subscribers', 'import', file)).code, 0)
+  assert.equal((await scene.call('GET', '/v2/subscribers/semi-1')).firstName, 'Ada; Countess')
+  assert.equal((await scene.call('GET', '/v2/subscribers/semi-2')).firstName, 'a,b')
+  await writeFile(file, 'subscriberId\temail\ntab-1\ttab@example.com\n')
+  assert.equal((await run('subscribers', 'import', file)).code, 0)
+  assert.equal((await scene.call('GET', '/v2/subscribers/tab-1')).email, 'tab@example.com')
 })
 
 const make = (path: string, body: object, method = 'POST') => scene.call(method, path, body)

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { workflowsCommand } from '../../src/cli/workflows.ts'
 import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/db/sql.ts'
+import type { Json } from '../support/app.ts'
 import { CliScene, standInTerminal } from '../support/cli-scene.ts'
 
 let scene: CliScene
@@ -297,4 +298,32 @@ test('a pull that wrote no header value speaks of none', async () => {
   const pulled = await run('workflows', 'pull', target, '--yes')
   assert.equal(pulled.code, 0, pulled.stderr)
   assert.doesNotMatch(pulled.stdout, /secrets/)
+})
+
+test('with --json a difference, a push and a pull are one document each', async () => {
+  const own = join(folder, 'as-json')
+  assert.equal((await run('workflows', 'new', own, '--name', 'As JSON')).code, 0)
+  const differs = await run('workflows', 'diff', own, '--json')
+  assert.equal(differs.code, 1)
+  const { applied, changes } = JSON.parse(differs.stdout)
+  assert.deepEqual(
+    [applied, changes.map((one: Json) => [one.kind, one.what])],
+    [false, [['create', 'workflow as-json']]],
+  )
+  const asked = await run('workflows', 'push', own, '--json')
+  assert.deepEqual([asked.code, asked.stdout, /create workflow as-json/.test(asked.stderr)], [2, '', true])
+  const pushed = await run('workflows', 'push', own, '--yes', '--json')
+  assert.deepEqual([pushed.code, JSON.parse(pushed.stdout).applied], [0, true], pushed.stderr)
+  const same = await run('workflows', 'push', own, '--yes', '--json')
+  assert.deepEqual(JSON.parse(same.stdout), { applied: false, changes: [], notes: [] })
+  const pulled = await run('workflows', 'pull', join(folder, 'pulled-as-json'), '--yes', '--json')
+  assert.equal(JSON.parse(pulled.stdout).applied, true)
+  const promoted = await run('promote', '--workflow', 'as-json', '--yes', '--json')
+  assert.deepEqual([promoted.code, JSON.parse(promoted.stdout).changes.length], [0, 1], promoted.stderr)
+})
+
+test('a new folder without a name is not the first workflow of the README, which a push would replace', async () => {
+  const made = await run('workflows', 'new', join(folder, 'unnamed'))
+  assert.equal(made.code, 0, made.stderr)
+  assert.ok((await readdir(join(folder, 'unnamed'))).includes('order-delivered.yaml'))
 })

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import type { Host } from '../../src/cli/posthorn.ts'
 import { main } from '../../src/cli/posthorn.ts'
 import { sql } from '../../src/db/sql.ts'
+import { runCommand } from '../support/cli-scene.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { postgresPid, ServiceScene } from '../support/service.ts'
@@ -178,6 +179,11 @@ test('organizations are created and named by commands', async () => {
   assert.match(made.stdout, /^ph_\S+ {2}opens Acme\/Development\nph_\S+ {2}opens Acme\/Production\n/)
   const key = await run(['keys', 'create', '--environment', 'Acme/Production', '--name', 'Orders'], variables)
   assert.equal(key.code, 0, key.stderr)
+  for (const vain of [['--save'], ['--json'], ['--url', 'http://localhost:1'], ['--key', 'a-key-of-sixteen-or-more']]) {
+    const refused = await run(['environments', 'create', 'Staging', '--organization', 'Acme', ...vain], variables)
+    assert.deepEqual([refused.code, refused.stdout], [2, ''])
+    assert.match(refused.stderr, new RegExp(`does not accept ${vain[0]}`))
+  }
   const added = await run(['environments', 'create', 'Staging', '--organization', 'Acme'], variables)
   assert.equal(added.code, 0, added.stderr)
   assert.match(
@@ -221,4 +227,19 @@ test('a command starts the embedded database and stops it again, and joins it wh
   }
   assert.notEqual(await postgresPid(directory), undefined, 'the command left the service its database')
   assert.equal((await service.stop()).code, 0)
+})
+
+test('an option that belongs to another action is refused before anything is done', async () => {
+  for (const [args, words] of [
+    [['workflows', 'pull', 'flows', '--delete'], 'workflows pull does not accept --delete'],
+    [['workflows', 'new', 'flows', '--environment', 'Production'], 'workflows new does not accept --environment'],
+    [['audit', 'export', '--kind', 'workflow'], 'audit export does not accept --kind'],
+    [['promote', '--environment', 'Staging'], 'promote does not accept --environment'],
+    [['keys', 'create', '--overlap', '1h'], 'keys create does not accept --overlap'],
+    [['users', 'list', '--role', 'owner'], 'users list does not accept --role'],
+    [['logout', '--all', '--url', 'http://localhost:1'], 'logout does not accept --url'],
+  ] as const) {
+    const ran = await runCommand(args)
+    assert.deepEqual([ran.code, ran.stderr], [2, `posthorn ${words}\n`])
+  }
 })

@@ -31,8 +31,9 @@ after(() => scene.close())
 const holds = (): Promise<Record<string, unknown>[]> =>
   scene.rows(
     source,
-    `select e.name, h.held_at <= h.backup_at as moved from environments e
-     left join sending_holds h on h.environment_id = e.id order by 1`,
+    `select e.name, concat_ws(' and ', case when h.backup_at is not null then 'restore' end,
+       case when h.moved_at is not null then 'move' end) as by
+     from environments e left join sending_holds h on h.environment_id = e.id order by 1`,
   )
 
 async function move(url: string, onTable: (table: string) => void = () => {}): Promise<unknown> {
@@ -69,13 +70,13 @@ test('a move that fails leaves the target empty, and the source as it was', () =
     })
     await assert.rejects(failing, /The disk is full/)
     assert.deepEqual(await during, [
-      { name: 'Development', moved: true },
-      { name: 'Production', moved: true },
+      { name: 'Development', by: 'move' },
+      { name: 'Production', by: 'move' },
     ])
     assert.deepEqual(await target.db.rows(sql`select 1 from environments`), [])
     assert.deepEqual(await heldAfterwards(), [
-      { name: 'Development', moved: null },
-      { name: 'Production', moved: null },
+      { name: 'Development', by: '' },
+      { name: 'Production', by: '' },
     ])
   }))
 
@@ -146,7 +147,10 @@ test('where the connection ends at the commit, the source stays held, and a repe
     assert.equal(released.code, 0, released.stderr)
     await assert.rejects(move(target.url), /contains a Posthorn installation already\. This command moved nothing\./)
     const again = await scene.start(source)
-    await scene.rows(source, 'insert into sending_holds select id, now(), now() from environments')
+    await scene.rows(
+      source,
+      'insert into sending_holds (environment_id, held_at, moved_at) select id, now(), now() from environments',
+    )
     await again.stop()
     await assert.rejects(move(target.url), /contains a Posthorn installation already\. This command moved nothing\./)
   }))
@@ -156,13 +160,13 @@ test('what a restore holds is held in the target too, and a failed move lets go 
     const service = await scene.start(source)
     await scene.rows(
       source,
-      `update sending_holds set held_at = '2026-01-02', backup_at = '2026-01-01'
+      `update sending_holds set held_at = '2026-01-02', backup_at = '2026-01-01', moved_at = null
        where environment_id = (select id from environments where name = 'Production')`,
     )
     await service.stop()
     const before = [
-      { name: 'Development', moved: true },
-      { name: 'Production', moved: false },
+      { name: 'Development', by: 'move' },
+      { name: 'Production', by: 'restore' },
     ]
     const failing = move(target.url, () => {
       throw new Error('The disk is full')
@@ -171,13 +175,13 @@ test('what a restore holds is held in the target too, and a failed move lets go 
     assert.deepEqual(await heldAfterwards(), before)
     await move(target.url)
     const inTarget = await target.db.rows(sql`
-      select e.name, h.held_at - h.backup_at = interval '1 day' as "isRestore"
+      select e.name, h.held_at - h.backup_at = interval '1 day' as "isRestore", h.moved_at is not null as "isMoved"
       from sending_holds h join environments e on e.id = h.environment_id`)
-    assert.deepEqual(inTarget, [{ name: 'Production', isRestore: true }])
+    assert.deepEqual(inTarget, [{ name: 'Production', isRestore: true, isMoved: false }])
     const shown = await scene.run(source, 'release', '--dry-run', '--environment', 'Production')
     assert.match(shown.stdout, /Production: held since .* by `posthorn move`\. Release it only if that move did not/)
     assert.deepEqual(await heldAfterwards(), [
-      { name: 'Development', moved: true },
-      { name: 'Production', moved: true },
+      { name: 'Development', by: 'move' },
+      { name: 'Production', by: 'restore and move' },
     ])
   }))

@@ -72,7 +72,9 @@ test('the organization, the whole name or the id names one', async () => {
       await heldNames(),
       before.filter((name) => name !== 'Acme/Production'),
     )
-    await database.db.run(sql`insert into sending_holds select ${id}, '2026-01-02', '2026-01-01'`)
+    await database.db.run(
+      sql`insert into sending_holds (environment_id, held_at, backup_at) select ${id}, '2026-01-02', '2026-01-01'`,
+    )
   }
 })
 
@@ -99,7 +101,7 @@ test('without a name all are released', async () => {
 })
 
 test('what a move holds is shown as that', async () => {
-  await database.db.run(sql`update sending_holds set backup_at = held_at`)
+  await database.db.run(sql`update sending_holds set moved_at = held_at`)
   const ran = await release('--dry-run', '--organization', 'Acme')
   assert.match(ran.stdout, /by `posthorn move`\. Release it only if that move did not succeed/)
 })

@@ -1,7 +1,7 @@
 // A service that was installed from the package, and the programs that a reader of docs/package.md would write.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../support/project-root.ts'
 
@@ -37,6 +37,8 @@ export interface Installed {
   readonly url: string
   readonly key: string
   readonly startMs: number
+  /** Of the processor. */
+  readonly workMs: number
   /** SIGTERM, and the exit code. */
   stop(): Promise<number | null>
 }
@@ -64,6 +66,7 @@ export async function startInstalled(home: string, PATH = ownPath): Promise<Inst
   await Promise.race([isUp, ended])
   clearTimeout(timer)
   const startMs = performance.now() - startedAt
+  const workMs = workMsOf(child.pid) ?? startMs
   const url = /running at (http\S+)/.exec(output)?.[1]
   const key = /\b(ph_[0-9A-Za-z]+)/.exec(output)?.[1]
   if (url === undefined || key === undefined) {
@@ -75,7 +78,15 @@ export async function startInstalled(home: string, PATH = ownPath): Promise<Inst
     child.kill('SIGTERM')
     return ended
   }
-  return { url, key, startMs, stop }
+  return { url, key, startMs, workMs, stop }
+}
+
+/** Processor time of it and of what it waited for, where Linux says it: on a busy machine the clock says little. */
+function workMsOf(pid: number | undefined): number | undefined {
+  const path = `/proc/${pid}/stat`
+  if (!existsSync(path)) return undefined
+  const fields = readFileSync(path, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0)
 }
 
 /** Compiled against the types of the package, then run. */

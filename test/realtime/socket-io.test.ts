@@ -122,6 +122,31 @@ test('a page that loses its connection is sent everything that came meanwhile, o
   assert.equal(new Set(received(page)).size, 3)
 })
 
+test('a page that was cut off before its first event goes on from where it connected', async () => {
+  const { token } = await inboxOf(app, 'cut')
+  /** Connects as the client does, and returns what it is sent until it has as many events. */
+  const connect = async (auth: string, events: number): Promise<string[]> => {
+    const socket = new WebSocket(`${address.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket&token=${token}`)
+    const frames: string[] = []
+    socket.on('message', (data) => frames.push(String(data)))
+    await once(socket, 'open')
+    socket.send(`40${auth}`)
+    const connected = () => frames.some((frame) => frame.startsWith('40'))
+    await until(() => connected() && frames.filter((frame) => frame.startsWith('42')).length >= events)
+    socket.terminate()
+    return frames
+  }
+  const pidIn = (frames: string[]): string =>
+    JSON.parse(frames.find((frame) => frame.startsWith('40'))?.slice(2) ?? '{}').pid
+  const pid = pidIn(await connect('', 0))
+  await scene.run(workflow, 'cut')
+  const again = await connect(JSON.stringify({ pid }), 1)
+  assert.equal(pidIn(again), pid)
+  assert.ok(again.some((frame) => frame.startsWith('42["notification_received"')))
+  const other = await connect(JSON.stringify({ pid: pid.replace(/^.{20}/, 'x'.repeat(20)) }), 2)
+  assert.ok(!other.some((frame) => frame.startsWith('42["notification_received"')), 'one of another begins afresh')
+})
+
 test('a server that stops and starts again loses nothing', async () => {
   const first = await createTestApp({ nodeOf: app })
   const at = await addressOf(first)

@@ -311,6 +311,11 @@ test('notifications that failed are found by their failed jobs, or by a narrow f
   // All that failed are looked at, and nothing else.
   await pinnedWalk('rare type', { failed: ['email'] }, 1)
   await pinnedWalk('absent provider', { failedProviders: ['sendgrid'] }, 0)
+  await pinnedWalk(
+    'absent call',
+    { failedProviders: ['sendgrid', 'ses'], failedReasons: ['providerError', 'buried'] },
+    0,
+  )
   await pinnedCounted('rare workflow', { failed: ['any'], templates: [quiet.id] }, 1)
   await pinnedCounted('silent', { failed: ['any'], subscriberIds: ['silent'] }, 1)
 })

@@ -5,6 +5,7 @@ import type { Sql, Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { idsOfEvent, jobIdOf, messageIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
 import type { Environment, Principal } from '../../src/domain/environment.ts'
+import { dayMs, minuteMs } from '../../src/domain/insight/counts.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import type { FeedFilter, FeedQuery } from '../../src/read/messages/feed.ts'
 import { feedCount, feedPage } from '../../src/read/messages/feed.ts'
@@ -114,7 +115,7 @@ const feed =
   (db: Sql) =>
     feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const list = (query: Partial<MessagesQuery>) => (db: Sql) =>
-  messagesPage(db, app.world.sealer, principal, { page: 0, limit, ...query })
+  messagesPage(db, app.world.sealer, principal, { page: 0, limit, ...query }, app.world.now())
 
 /** Holds to the bounds what a read asks of the tables that grow; the others are a few rows here, and read as they are. */
 async function pinned<Result>(what: string, read: (db: Sql) => Promise<Result>, bounds = page): Promise<Result> {
@@ -189,14 +190,18 @@ test('counts of what is open look at what they count', async () => {
 })
 
 test('the count beside a page stops at 50,000 and goes by an index', async () => {
-  for (const read of [list({}), list({ channel: 'email' }), list({ subscriberId: 'busy' })]) {
-    const recording = recordStatements(app.database.db)
-    await read(recording)
-    const count = recording.statements.find((statement) => statement.text.startsWith('select count'))
-    const plan = await explain(app.database.db, count ?? assert.fail('nothing was counted'))
-    assert.ok(plan.rowsExamined <= 50_001, plan.text)
-  }
+  const bounds = { rows: 50_001, pages: Number.POSITIVE_INFINITY }
+  for (const query of [{}, { channel: 'email' }, { subscriberId: 'busy' }] as const)
+    await countPinned(list(query), bounds)
 })
+
+async function countPinned(read: (db: Sql) => Promise<unknown>, bounds: typeof page): Promise<void> {
+  const recording = recordStatements(app.database.db)
+  await read(recording)
+  const count = recording.statements.find((statement) => statement.text.startsWith('select count'))
+  const plan = await explain(app.database.db, count ?? assert.fail('nothing was counted'))
+  assert.ok(plan.rowsExamined <= bounds.rows && plan.pagesTouched <= bounds.pages, plan.text)
+}
 
 /** The statement that a page or a count of the feed runs once its versions are known. */
 async function only(read: (db: Sql) => Promise<unknown>): Promise<Statement> {
@@ -327,6 +332,42 @@ test('a page of an event for very many looks at a page of rows', async () => {
 test('one person’s message of an event for very many is found by its own id', async () => {
   const found = await pinned('messages, crowd, one person', list({ transactionIds: ['crowd'], subscriberId: 'lonely' }))
   assert.equal(found.data.length, 1)
+})
+
+test('what was not sent is found among very much that was, by itself and with a time', async () => {
+  const { db } = app.database
+  const rare = sql`select id from messages where environment_id = ${environment.id} and channel = 'email'
+    order by created_at limit 3`
+  await db.run(
+    sql`update messages set status = 'warning', error_id = 'no_address', provider_id = 'sendgrid' where id in (${rare})`,
+  )
+  for (const query of [
+    { statuses: ['warning'] },
+    { statuses: ['error', 'warning'], channel: 'email' },
+    { statuses: ['warning'], errorIds: ['no_address'], after: '2020-01-01' },
+    { errorIds: ['no_address'] },
+    { errorIds: ['no_address'], statuses: ['sent', 'warning'], providers: ['sendgrid'] },
+  ] as const) {
+    const found = await pinned(`messages, ${JSON.stringify(query)}`, list(query))
+    assert.equal(found.data.length, 3)
+    assert.equal(found.totalCount, 3)
+  }
+  const absent = await pinned('messages, none failed', list({ statuses: ['error'] }))
+  assert.equal(absent.data.length, 0)
+  const sent = await pinned('messages, sent', list({ statuses: ['sent'], after: '2020-01-01' }), {
+    rows: 2 * page.rows,
+    pages: 2 * page.pages,
+  })
+  assert.equal(sent.data.length, limit)
+})
+
+test('a provider is looked for among the messages of thirty days, on the page and in its count', async () => {
+  const before = new Date(app.world.now().getTime() - 40 * dayMs).toISOString()
+  // One in seven minutes and channel; the rest of a hundred days, and the crowd, are not looked at.
+  const walked = { rows: (2 * 30 * dayMs) / (7 * minuteMs) + 100, pages: 2 * 30 * 24 * 60 }
+  const found = await pinned('messages, absent provider', list({ providers: ['typo'], before }), walked)
+  assert.deepEqual([found.data.length, found.totalCount], [0, 0])
+  await countPinned(list({ providers: ['typo'], before }), walked)
 })
 
 test('marking all that is open walks what is open', async () => {

@@ -14,6 +14,7 @@ import {
   findDueEvents,
   findHold,
   hasMovedAway,
+  heldByMoveAlone,
   holdEverywhere,
   holdMovedAway,
   holdsOfRestores,
@@ -93,7 +94,7 @@ test('a restore holds every environment, with or without anything to do; not one
     insert into environment_deletions (environment_id, name, requested_by, requested_at, phase, removed, completed_at)
     values (${idle.id}, ${idle.name}, 'cli', now(), 'tasks', '{}', null)`)
   assert.equal(await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt })), 3)
-  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt })
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt, movedAt: null })
   await database.db.run(sql`delete from sending_holds`)
   await database.db.run(sql`update environment_deletions set completed_at = now()`)
   assert.equal(await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt })), 2)
@@ -103,25 +104,32 @@ test('a restore holds every environment, with or without anything to do; not one
 
 test('a move holds what is not held already, marks the rest, and takes back no more than that', async () => {
   const now = new Date('2026-01-05T00:00:00Z')
+  const later = new Date('2026-01-06T00:00:00Z')
   await database.db.transaction((tx) => deleteHold(tx, free))
   assert.equal(await hasMovedAway(database.db), false)
   const moved = await database.db.transaction((tx) => holdMovedAway(tx, now))
-  assert.deepEqual(moved, { held: [free.id], marked: [held.id] })
+  assert.deepEqual([...moved].sort(), [free.id, held.id].sort())
   assert.equal(await hasMovedAway(database.db), true)
-  const nothing = { held: [], marked: [] }
-  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, now)), nothing)
-  await database.db.transaction((tx) => undoMovedAway(tx, nothing))
-  assert.deepEqual(await findHold(database.db, free), { heldAt: now, backupAt: now })
-  // Since the restore, and as of a move: what was accepted in between was never sent.
-  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt: heldAt })
+  assert.deepEqual(await database.db.transaction((tx) => holdMovedAway(tx, later)), [])
+  await database.db.transaction((tx) => undoMovedAway(tx, []))
+  assert.deepEqual(await findHold(database.db, free), { heldAt: now, backupAt: null, movedAt: now })
+  // Since the restore: what was accepted in between was never sent.
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt, movedAt: now })
   await database.db.transaction((tx) => undoMovedAway(tx, moved))
   assert.equal(await findHold(database.db, free), undefined)
-  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt })
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt, movedAt: null })
   await database.db.transaction((tx) => holdMovedAway(tx, now))
+  await database.db.run(sql`delete from sending_holds where ${heldByMoveAlone}`)
   await database.db.run(holdsOfRestores)
-  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt }, 'where it moved to')
-  assert.deepEqual(await findHold(database.db, free), { heldAt: now, backupAt: now })
+  assert.deepEqual(await findHold(database.db, held), { heldAt, backupAt, movedAt: null }, 'where it moved to')
+  assert.equal(await hasMovedAway(database.db), false)
+})
+
+test('a backup of a database that had moved says so when it is restored', async () => {
+  await database.db.transaction((tx) => holdMovedAway(tx, heldAt))
   await database.db.transaction((tx) => holdEverywhere(tx, { heldAt, backupAt }))
+  assert.deepEqual(await findHold(database.db, free), { heldAt, backupAt, movedAt: heldAt })
+  await database.db.run(sql`update sending_holds set moved_at = null`)
 })
 
 test('every node learns with its heartbeat what is held, also one that starts later, and what was released', async () => {

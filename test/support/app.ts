@@ -56,6 +56,8 @@ export interface TestAppOptions {
   readonly vendor?: 'platform' | 'novu'
   readonly corsOrigins?: readonly string[]
   readonly inboxDemo?: 'local' | 'on' | 'off'
+  readonly inboxOrigins?: readonly string[]
+  readonly inboxSessionDays?: number
   readonly revealSecrets?: 'on' | 'off'
   readonly unknownMembers?: 'warn' | 'refuse'
   readonly trustedProxies?: readonly string[]
@@ -108,6 +110,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     rateLimits: options.rateLimits ?? 'off',
     corsOrigins: options.corsOrigins ?? [],
     inboxDemo: options.inboxDemo ?? 'off',
+    ...(options.inboxOrigins === undefined ? {} : { inboxOrigins: options.inboxOrigins }),
+    ...(options.inboxSessionDays === undefined ? {} : { inboxSessionDays: options.inboxSessionDays }),
     revealSecrets: options.revealSecrets ?? 'on',
     unknownMembers: options.unknownMembers ?? 'warn',
     trustedProxies: options.trustedProxies ?? [],

@@ -3,7 +3,10 @@ import type { FakeNovuData } from './fake-novu.ts'
 
 const channelsOf = (place: number): object[] => {
   if (place === 3)
-    return [{ providerId: 'fcm', credentials: { deviceTokens: ['token-3'], webhookUrl: '' }, _integrationId: 'i-fcm' }]
+    return [
+      { providerId: 'fcm', credentials: { deviceTokens: ['token-3'], webhookUrl: '' }, _integrationId: 'i-fcm' },
+      { providerId: 'fcm', credentials: { deviceTokens: ['other-3'] }, _integrationId: 'i-4' },
+    ]
   return place === 5 ? [{ providerId: 'pigeon', credentials: { channel: 'loft' } }] : []
 }
 export const novuPeople = Array.from({ length: 1_230 }, (_, place) => ({
@@ -73,6 +76,8 @@ export const novuData: FakeNovuData = {
       active: true,
       credentials: { apiKey: 'SG.secret', from: 'hello@example.com', senderName: 'Acme' },
     },
+    { _id: 'i-fcm', providerId: 'fcm', channel: 'push', name: 'First app', identifier: 'first-app', active: true },
+    { _id: 'i-4', providerId: 'fcm', channel: 'push', name: 'Other app', identifier: 'other-app', active: true },
     { _id: 'i-3', providerId: 'no-such-provider', channel: 'sms', name: 'Odd', identifier: 'odd', active: true },
   ],
   feeds: [{ _id: 'f-1', identifier: 'orders', name: 'Orders' }],
@@ -138,8 +143,14 @@ export const novuData: FakeNovuData = {
             _layoutId: 'l-1',
           },
         },
+        {
+          name: 'Gone',
+          active: false,
+          template: { type: 'email', subject: 'x', content: 'x', _layoutId: 'l-deleted' },
+        },
       ],
     },
+    { _id: 'v-3', name: 'Nameless', active: true, triggers: [], steps: [] },
     {
       _id: 'v-2',
       name: 'Helper',

@@ -326,5 +326,6 @@ test('npx posthorn start gets the memory flags of npm start, unless they were gi
   assert.deepEqual(memoryFlags, flags)
   assert.match(start, /--max-semi-space-size=16 /)
   assert.deepEqual(missingFlags([]), flags)
-  assert.deepEqual(missingFlags(['--inspect', '--heap-growing-percent=30']), [])
+  assert.deepEqual(missingFlags(['--inspect', '--heap-growing-percent=30']), ['--no-allocation-site-pretenuring'])
+  assert.deepEqual(missingFlags(['--allocation-site-pretenuring']), ['--heap-growing-percent=60'])
 })

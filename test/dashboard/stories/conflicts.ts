@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, gone, heading, scene, shown, skip } from '../story.ts'
+import { close, gone, heading, scene, shown, skip, written } from '../story.ts'
 
 const conflict = /Someone else saved this .* while you were editing/
 
@@ -49,11 +49,12 @@ test('a layout keeps what is typed, and the conflict is overwritten only by savi
   })
   await page.goto(`development/layouts/${made._id}`)
   const content = page.getByLabel('Content')
+  await written(content, '<p>')
   await content.fill('<b>{{{body}}}</b>')
   await scene.call('PATCH', `/v1/layouts/${made._id}`, { content: '<i>{{{body}}}</i>' })
   await refetched(page)
   await shown(page, conflict)
-  assert.equal(await content.inputValue(), '<b>{{{body}}}</b>')
+  assert.equal(await content.innerText(), '<b>{{{body}}}</b>')
   await page.getByRole('button', { name: 'Save' }).click()
   await shown(page, 'The layout is saved')
   await gone(page.getByText(conflict))
@@ -126,6 +127,39 @@ test('a workflow is not saved over what was saved a second before, until the con
   await shown(page, /Saved. New events use this version/)
   await gone(page.getByText(conflict))
   assert.equal((await scene.call('GET', `/v1/workflows/${_id}`)).name, 'Of mine')
+  await scene.call('DELETE', `/v1/workflows/${_id}`)
+  await close(page)
+})
+
+test('a workflow is not switched over what was saved a second before', { skip }, async () => {
+  const page = await scene.visitor({ key: developmentKey })
+  const steps = [{ name: 'Bell', template: { type: 'in_app', content: 'one' } }]
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Switched', active: true, steps })
+  const stored = () => scene.call('GET', `/v1/workflows/${_id}`)
+  await page.goto(`development/workflows/${_id}`)
+  await heading(page, 'Switched')
+  await scene.call('PATCH', `/v1/workflows/${_id}`, { name: 'Switched, as they call it' })
+  await page.getByRole('button', { name: 'Switch off' }).click()
+  await shown(page, /saved in the meantime/)
+  assert.equal((await stored()).active, true)
+  // Nothing was changed here: their change is shown, and nothing would overwrite it.
+  await heading(page, 'Switched, as they call it')
+  assert.equal(await page.getByText(/Not saved|Someone else saved/).count(), 0)
+  await page
+    .getByRole('navigation', { name: 'Steps' })
+    .getByRole('button', { name: /^Trigger/ })
+    .click()
+  await page.getByLabel('Name', { exact: true }).fill('Switched, as I call it')
+  await scene.call('PATCH', `/v1/workflows/${_id}`, { description: 'theirs' })
+  await page.getByRole('button', { name: 'Switch off' }).click()
+  await shown(page, conflict)
+  assert.equal((await stored()).active, true)
+  await page.getByRole('button', { name: 'Switch off' }).click()
+  await page.getByRole('button', { name: 'Switch on' }).waitFor()
+  // They are still warned of: switching is not saving.
+  await shown(page, conflict)
+  const { active, name, description } = await stored()
+  assert.deepEqual([active, name, description], [false, 'Switched, as they call it', 'theirs'])
   await scene.call('DELETE', `/v1/workflows/${_id}`)
   await close(page)
 })

@@ -97,3 +97,35 @@ test('settings that cannot be read are not saved as something else', { skip }, a
   await gone(page.getByText('Not saved'))
   await leave(page)
 })
+
+test('a time of day is set by fields, and the preview is of a person and a locale that were chosen', {
+  skip,
+}, async () => {
+  const { page } = shared
+  const steps = [
+    { name: 'Wait', template: { type: 'delay' }, metadata: { type: 'regular', amount: 2, unit: 'hours' } },
+    { name: 'Bell', template: { type: 'in_app', content: '{{ subscriber.firstName }} in {{ subscriber.locale }}' } },
+  ]
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Every Monday', active: true, steps })
+  await page.goto(`development/workflows/${_id}`)
+  await page.getByLabel('Waits').selectOption('timed')
+  await page.getByLabel('Unit').selectOption('weeks')
+  await page.getByRole('checkbox', { name: 'Monday' }).check()
+  await page.getByLabel('At', { exact: true }).fill('08:30')
+  await page.getByRole('button', { name: 'For: Ada Lovelace, made up' }).click()
+  await page.getByPlaceholder('Search by name, e-mail or id').fill('Grace')
+  await page.getByRole('option', { name: /Grace Hopper/ }).click()
+  await page.getByLabel('Locale', { exact: true }).fill('sv')
+  await page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: /^Bell/ }).click()
+  await shown(page, 'Grace in sv')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await shown(page, /Saved\. New events/)
+  const { metadata } = (await scene.call('GET', `/v1/workflows/${_id}`)).steps[0]
+  assert.deepEqual(
+    [metadata.type, metadata.amount, metadata.unit, metadata.timed],
+    ['timed', 1, 'weeks', { atTime: '08:30', weekDays: ['monday'] }],
+  )
+  await scene.call('DELETE', `/v1/workflows/${_id}`)
+  // What was half filled in was refused by the simulation, if the machine was slow enough to ask for one.
+  await leave(page)
+})

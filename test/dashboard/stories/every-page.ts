@@ -14,6 +14,8 @@ const pages = () => [
   '/start',
   '/activity',
   `/activity/${shared.ids.notificationId}`,
+  `/activity/${shared.ids.notificationId}?tab=data`,
+  '/activity/messages',
   '/workflows',
   `/workflows/${shared.ids.workflowId}`,
   `/workflows/${shared.ids.workflowId}/versions`,

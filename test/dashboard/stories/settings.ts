@@ -149,7 +149,9 @@ test('a workflow beyond the first hundred is found wherever one is chosen', { sk
   await page.keyboard.press('Escape')
   // The list itself goes on after a hundred.
   await page.goto('development/workflows')
-  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByRole('button', { name: 'Show more' }).waitFor()
+  // Whoever gets to the end of the rows is shown more of them.
+  await page.getByRole('row').last().scrollIntoViewIfNeeded()
   await gone(page.getByRole('button', { name: 'Show more' }))
   for (const id of made) await scene.call('DELETE', `/v1/workflows/${id}`)
 })
