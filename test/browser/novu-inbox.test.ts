@@ -305,7 +305,7 @@ test('two tabs of one browser both hear of it', { skip }, async () => {
 
 /** Before its socket is open the package hears of nothing. */
 async function isConnected(subscriberId: string): Promise<void> {
-  const isOnline = async () => (await app.call('GET', `/v1/subscribers/${subscriberId}`)).body.data.isOnline
+  const isOnline = async () => (await app.call('GET', `/v2/subscribers/${subscriberId}`)).body.isOnline
   for (let tries = 0; (await isOnline()) !== true; tries += 1) {
     assert.ok(tries < 200, `${subscriberId} is not online`)
     await browser.value(`new Promise((resolve) => setTimeout(resolve, 50))`)
