@@ -73,7 +73,7 @@ const versionsKeptMax = 2_000
 
 export const createCheckedVersions = (
   cachedMax = versionsKeptMax,
-  { compile = compileSchema(undefined), nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
+  { compile = compileSchema({}), nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
 ): CheckedVersions => ({ cached: new BoundedMap(cachedMax), compiling: new Map(), compile, nowMs })
 
 /** Why an event has no valid recipient. */

@@ -83,7 +83,7 @@ export interface SimulatorParts {
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
-  const judged = createCheckedVersions(undefined, { compile: compileSchema(world.threads) })
+  const judged = createCheckedVersions(undefined, { compile: compileSchema(world) })
   const wired: Wired = { deciding, judged, clock, random: createRandomSource() }
   return { simulate: (environment, call) => simulate(wired, environment, call) }
 }

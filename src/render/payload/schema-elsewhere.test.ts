@@ -29,7 +29,7 @@ const withFields = (count: number, more: object = {}): Record<string, unknown> =
 const large = withFields(300, { currency: { enum: ['EUR', 'USD'], default: 'EUR' }, total: { type: 'number' } })
 
 async function elsewhere(threads: Threads, schema: Record<string, unknown>): Promise<SchemaElsewhere> {
-  const known = await compileSchema(threads)(schema)
+  const known = await compileSchema({ threads })(schema)
   assert.ok(known.ok && 'checkElsewhere' in known)
   return known
 }
@@ -48,7 +48,7 @@ test('what a thread says of a payload is what is said here, and the defaults are
 
 test('small schemas go to no thread; of large ones each value counts, whatever it is', async () => {
   const none = failing('broken')
-  assert.ok((await compileSchema(none)(withFields(20))).ok)
+  assert.ok((await compileSchema({ threads: none })(withFields(20))).ok)
   assert.deepEqual(asked.splice(0), [])
   const names = Array.from({ length: valuesHereMax }, (_, at) => `n${at}`)
   const costly = [
@@ -56,20 +56,20 @@ test('small schemas go to no thread; of large ones each value counts, whatever i
     { properties: Object.fromEntries(names.map((name) => [name, false])) },
     { enum: names },
   ]
-  for (const schema of costly) await compileSchema(none)(schema)
+  for (const schema of costly) await compileSchema({ threads: none })(schema)
   assert.equal(asked.splice(0).length, costly.length)
-  assert.ok((await compileSchema(undefined)(large)).ok, 'without threads it is compiled here')
+  assert.ok((await compileSchema({})(large)).ok, 'without threads it is compiled here')
 })
 
 test('a schema that is wrong is refused with the place of the mistake', async () => {
   const wrong = withFields(300, { total: { type: 'text' } })
-  assert.deepEqual(await compileSchema(real)(wrong), compilePayloadSchema(wrong))
+  assert.deepEqual(await compileSchema({ threads: real })(wrong), compilePayloadSchema(wrong))
 })
 
 test('without a thread nothing is said of a schema or a payload; one that takes too long is the fault of neither thread', async () => {
-  const unavailable = await compileSchema(failing('unavailable'))(large)
+  const unavailable = await compileSchema({ threads: failing('unavailable') })(large)
   assert.ok(!unavailable.ok && unavailable.isStarved === true && unavailable.isOutOfTime === true)
-  const late = await compileSchema(failing('late'))(large)
+  const late = await compileSchema({ threads: failing('late') })(large)
   assert.ok(!late.ok && late.isStarved === undefined && late.isOutOfTime === true)
   let kind: ThreadFailureKind | undefined
   const known = await elsewhere(

@@ -47,9 +47,15 @@ export type SchemaReply =
  */
 export const valuesHereMax = 250
 
+/** As a world has them: threads may be absent. */
+interface WithThreads {
+  readonly threads?: Threads | undefined
+}
+
 export const compileSchema =
-  (threads: Threads | undefined): CompileSchema =>
+  (world: WithThreads): CompileSchema =>
   async (schema) => {
+    const { threads } = world
     if (threads === undefined || !hasMoreValues(schema, valuesHereMax)) return compileInTurns(schema)
     const payloadSchema = JSON.stringify(schema)
     const { verdict } = await asked(threads, { payloadSchema }).catch(withoutVerdict)
@@ -111,10 +117,24 @@ const heldMax = 20
 const held = new BoundedMap<string, PayloadSchema>(heldMax)
 const busy = 'busy'
 
+/** No one waits for a thread as they do for the event loop; within its deadline. */
+const limitsInThread = { timeMaxMs: 3_000, totalMaxMs: 4_000 }
+
+/** Its code is compiled with the first call of it, which must not count as the time of a payload. */
+function compiledForUse(text: string): PayloadSchema {
+  const schema = compilePayloadSchema(JSON.parse(text), limitsInThread)
+  try {
+    if (schema.ok) schema.check({})
+  } catch (error) {
+    if (!isTooBusy(error)) throw error
+  }
+  return schema
+}
+
 /** In the thread. */
 export function schemaReply({ payloadSchema, payload }: SchemaRequest): SchemaReply {
   try {
-    const schema = held.get(payloadSchema) ?? compilePayloadSchema(JSON.parse(payloadSchema))
+    const schema = held.get(payloadSchema) ?? compiledForUse(payloadSchema)
     if (!schema.ok) return { value: { verdict: schema, unfit: [] } }
     held.set(payloadSchema, schema)
     const verdict = { ok: true, slowPatterns: schema.slowPatterns } as const

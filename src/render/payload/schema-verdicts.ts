@@ -26,7 +26,7 @@ export async function judgeSchemaAhead(threads: Threads | undefined, schema: unk
   if (!isObject(schema)) return
   const text = JSON.stringify(schema)
   if (text.length > payloadSchemaBytesMax || payloadSchemaParts(schema) > payloadSchemaPartsMax) return
-  known.set(keyOf(text), verdictOf(await compileSchema(threads)(schema)))
+  known.set(keyOf(text), verdictOf(await compileSchema({ threads })(schema)))
 }
 
 export function schemaVerdict(schema: JsonObject): SchemaVerdict {
