@@ -303,14 +303,25 @@ test('two tabs of one browser both hear of it', { skip }, async () => {
   await browser.closeOtherTab()
 })
 
+/** Before its socket is open the package hears of nothing. */
+async function isConnected(subscriberId: string): Promise<void> {
+  const isOnline = async () => (await app.call('GET', `/v1/subscribers/${subscriberId}`)).body.data.isOnline
+  for (let tries = 0; (await isOnline()) !== true; tries += 1) {
+    assert.ok(tries < 200, `${subscriberId} is not online`)
+    await browser.value(`new Promise((resolve) => setTimeout(resolve, 50))`)
+  }
+}
+
 test('what comes while the service is away is there after its restart', { skip }, async () => {
   const workflow = await scene.workflow([{ template: { type: 'in_app', content: 'Order {{ payload.id }}' } }])
   const first = await createTestApp({ nodeOf: app })
   const address = await addressOf(first)
-  await openPage('bea', address)
-  await click('inbox__popoverTrigger')
   await scene.run(workflow, 'bea', { payload: { id: 1 } })
+  await openPage('bea', address)
+  await has('bellDot')
+  await click('inbox__popoverTrigger')
   await items(1)
+  await isConnected('bea')
   await first.close()
   await scene.run(workflow, 'bea', { payload: { id: 2 } })
   const second = await createTestApp({ nodeOf: app })

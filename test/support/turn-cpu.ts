@@ -4,7 +4,7 @@ import { existsSync, openSync, readSync } from 'node:fs'
 /** Where Linux reports how long the main thread has run, in nanoseconds. */
 const schedule = `/proc/self/task/${process.pid}/schedstat`
 
-export interface TurnCpu {
+interface TurnCpu {
   /** The longest turn since the beginning, in milliseconds. */
   worstMs(): number
   stop(): void
@@ -38,7 +38,7 @@ export async function cpuMsUntil(work: () => Promise<unknown>): Promise<number> 
 }
 
 /** Measures every turn from now on. */
-export function watchTurns(): TurnCpu {
+function watchTurns(): TurnCpu {
   let worst = 0
   let last = cpuMs()
   let isOver = false
