@@ -121,4 +121,10 @@ test('a configuration is read in sets and exported in turns; too much of it name
   const { result, share } = await watchWork(() => bytesOf(`/v1/configuration?${names}`))
   assert.equal(JSON.parse(result.toString()).workflows.length, 5)
   assert.ok(share < 1, `${share} of what a turn may take`)
+  await app.database.db.run(
+    sql`update workflow_versions set definition = definition || jsonb_build_object('more', definition->'data')`,
+  )
+  const whole = await app.call('GET', '/v1/configuration', { key: reader })
+  assert.equal(whole.status, 422)
+  assert.match(whole.body.errors.workflows.messages[0], /^workflows must be fewer: these 40 have \d+ characters/)
 })
