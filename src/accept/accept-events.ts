@@ -17,6 +17,7 @@ import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { decidedAtOnceMax } from '../record/decided-at-once.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
 import { foreseePeople } from '../record/resolve-recipients.ts'
+import { compileSchema } from '../render/payload/schema-elsewhere.ts'
 import type { World } from '../world/world.ts'
 import { cancelEvent } from './accept-cancel.ts'
 import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
@@ -62,7 +63,7 @@ export function createTriggers(
   world: World,
   queue: Queue,
   decideAtOnce?: DecideAtOnce,
-  known = createCheckedVersions(),
+  known = createCheckedVersions(undefined, { compile: compileSchema(world) }),
 ): Triggers {
   const accepting = { db, world, queue, known }
   const singles = createCalls<TriggerResult>(

@@ -12,8 +12,9 @@ import type { Problem } from '../domain/problem.ts'
 import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflows/workflow.ts'
 import { activeStepFrom, severities } from '../domain/workflows/workflow.ts'
-import type { PayloadSchema } from '../render/payload/payload-schema.ts'
-import { compilePayloadSchema, isTooBusy } from '../render/payload/payload-schema.ts'
+import { isTooBusy } from '../render/payload/payload-schema.ts'
+import type { CheckedPayload, CompileSchema, KnownSchema, SchemaElsewhere } from '../render/payload/schema-elsewhere.ts'
+import { compileSchema } from '../render/payload/schema-elsewhere.ts'
 import { findEventIds } from '../store/events/events.ts'
 import { findTenants } from '../store/people/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows/workflows.ts'
@@ -46,7 +47,7 @@ export type Judged =
 /** A version with what is worked out of it once. */
 interface CheckedVersion {
   readonly version: WorkflowVersion
-  readonly schema: PayloadSchema | undefined
+  readonly schema: KnownSchema | undefined
   readonly variables: readonly TemplateVariable[]
   /**
    * When it is compiled again, by the clock of the process: a compilation that took too long may have been bad luck.
@@ -57,7 +58,9 @@ interface CheckedVersion {
 /** What is known about versions, cached between requests: they never change. */
 export interface CheckedVersions {
   readonly cached: BoundedMap<string, CheckedVersion>
-  readonly compile: typeof compilePayloadSchema
+  /** Versions that are being compiled: calls that need one at the same time wait for it together. */
+  readonly compiling: Map<string, Promise<CheckedVersion>>
+  readonly compile: CompileSchema
   nowMs(): number
 }
 
@@ -70,8 +73,8 @@ const versionsKeptMax = 2_000
 
 export const createCheckedVersions = (
   cachedMax = versionsKeptMax,
-  { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
-): CheckedVersions => ({ cached: new BoundedMap(cachedMax), compile, nowMs })
+  { compile = compileSchema({}), nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
+): CheckedVersions => ({ cached: new BoundedMap(cachedMax), compiling: new Map(), compile, nowMs })
 
 /** Why an event has no valid recipient. */
 const reasonsMax = 10
@@ -99,8 +102,8 @@ export async function judgeEvents(
     transactionIds.length === 0 ? new Map<string, string>() : findEventIds(db, environment, transactionIds),
   ])
   const versions = await learnVersions(db, environment, known, workflows)
-  if (tried !== undefined) versions.set(tried.version.id, judgedVersion(tried.version, known))
-  const facts = {
+  if (tried !== undefined) versions.set(tried.version.id, await judgedVersion(tried.version, known))
+  const facts: JudgingFacts = {
     versions,
     workflows: new Map(
       tried === undefined
@@ -111,11 +114,14 @@ export async function judgeEvents(
     accepted,
     identifiers: workflows.length < names.length ? await listIdentifiers(db, environment) : [],
     clock: new CheckClock(),
+    elsewhere: new Map(),
   }
   const judged: Judged[] = []
   const turn = new Turn()
   let turnsLeft = busyTurnsMax
   for (const event of events) {
+    const elsewhere = elsewhereCheckOf(event, facts)
+    if (elsewhere !== undefined) await checkElsewhere(event, elsewhere, facts)
     let one = judgedAtOnce(event, facts)
     for (; isPutOff(one) && turnsLeft > 0; turnsLeft -= 1) {
       await facts.clock.nextTurn()
@@ -164,17 +170,35 @@ async function learnVersions(
     else needed.set(versionId, judged)
   }
   if (missing.length === 0) return needed
+  const turn = new Turn()
   for (const version of await findVersions(db, environment, missing)) {
-    const judged = judgedVersion(version, known)
+    if (turn.isOver()) await turn.next()
+    const judged = await compiledOnce(version, known)
     needed.set(version.id, judged)
     cached.set(version.id, judged)
   }
   return needed
 }
 
-function judgedVersion(version: WorkflowVersion, { compile, nowMs }: CheckedVersions): CheckedVersion {
+/** Compiling takes several turns: who needs the version meanwhile waits for the same. */
+async function compiledOnce(version: WorkflowVersion, known: CheckedVersions): Promise<CheckedVersion> {
+  const begun = known.compiling.get(version.id)
+  if (begun !== undefined) return begun
+  const judging = judgedVersion(version, known)
+  known.compiling.set(version.id, judging)
+  try {
+    return await judging
+  } finally {
+    known.compiling.delete(version.id)
+  }
+}
+
+async function judgedVersion(
+  version: WorkflowVersion,
+  { compile, nowMs }: Pick<CheckedVersions, 'compile' | 'nowMs'>,
+): Promise<CheckedVersion> {
   const { payloadSchema, validatePayload } = version.definition
-  const schema = validatePayload === false ? undefined : payloadSchema && compile(payloadSchema)
+  const schema = validatePayload === false || !payloadSchema ? undefined : await compile(payloadSchema)
   const isOutOfTime = schema?.ok === false && schema.isOutOfTime === true
   const isStarved = schema?.ok === false && schema.isStarved === true
   const afterMs = isStarved ? againAfterBusyMs : isOutOfTime ? againAfterMs : Number.POSITIVE_INFINITY
@@ -197,10 +221,39 @@ interface JudgingFacts {
   /** What there is to trigger, where something else was triggered. */
   readonly identifiers: readonly string[]
   readonly clock: CheckClock
+  /** What other threads said of the payloads that have to be checked there. */
+  readonly elsewhere: Map<GivenEvent, () => CheckedPayload>
+}
+
+/** Undefined where the payload is checked in this thread, or not at all. */
+function elsewhereCheckOf(event: GivenEvent, facts: JudgingFacts): ElsewhereCheck | undefined {
+  if (!('request' in event)) return undefined
+  const { name, transactionId, payload } = event.request
+  if (transactionId !== undefined && facts.accepted.has(transactionId)) return undefined
+  const judged = facts.versions.get(facts.workflows.get(name)?.versionId ?? '')
+  if (judged?.schema === undefined || !('checkElsewhere' in judged.schema)) return undefined
+  return { schema: judged.schema, payload: withDefaults(payload, judged.variables) }
+}
+
+interface ElsewhereCheck {
+  readonly schema: SchemaElsewhere
+  /** With the templates' defaults. */
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+async function checkElsewhere(event: GivenEvent, check: ElsewhereCheck, facts: JudgingFacts): Promise<void> {
+  try {
+    const checked = await check.schema.checkElsewhere(check.payload)
+    facts.elsewhere.set(event, () => checked)
+  } catch (error) {
+    facts.elsewhere.set(event, () => {
+      throw error
+    })
+  }
 }
 
 function judge(event: GivenEvent, facts: JudgingFacts): Judged {
-  const { versions, workflows, tenants, accepted, identifiers, clock } = facts
+  const { versions, workflows, tenants, accepted, identifiers, clock, elsewhere } = facts
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
   // Whatever happened to the workflow since: the response is the one of the first time.
@@ -215,7 +268,7 @@ function judge(event: GivenEvent, facts: JudgingFacts): Judged {
     }
   }
   const { version } = judged
-  const { payload, mistakes } = judgePayload(request.payload, judged, clock)
+  const { payload, mistakes } = judgePayload(request.payload, judged, clock, elsewhere.get(event))
   if (mistakes.length > 0) return { result: errorResult(mistakes, request.transactionId) }
   const tenant = request.tenant && tenants.get(request.tenant.identifier)
   const { steps } = version.definition
@@ -264,9 +317,20 @@ function judgePayload(
   given: Readonly<Record<string, unknown>>,
   { schema, variables }: CheckedVersion,
   clock: CheckClock,
+  elsewhere: (() => CheckedPayload) | undefined,
 ): { payload: Readonly<Record<string, unknown>>; mistakes: string[] } {
-  const filled = withDefaults(given, variables)
-  const payload = schema === undefined ? filled : structuredClone(filled)
-  const unfit = schema === undefined ? [] : clock.check(schema, payload)
+  const { payload, unfit } = elsewhere?.() ?? checkedHere(withDefaults(given, variables), schema, clock)
   return { payload, mistakes: [...new Set([...variableMistakes(payload, variables), ...unfit])] }
+}
+
+function checkedHere(
+  filled: Readonly<Record<string, unknown>>,
+  schema: KnownSchema | undefined,
+  clock: CheckClock,
+): CheckedPayload {
+  if (schema === undefined) return { payload: filled, unfit: [] }
+  // A payload is either checked or rejected.
+  if ('checkElsewhere' in schema) throw new Error('A payload that is to be checked in another thread was not')
+  const payload = structuredClone(filled)
+  return { payload, unfit: clock.check(schema, payload) }
 }

@@ -4,6 +4,7 @@
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
+import { isLong, jsonInTurns } from '../domain/json-pieces.ts'
 import { Problem } from '../domain/problem.ts'
 import type { StoredAnswer } from '../store/operate/idempotency.ts'
 import { findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/operate/idempotency.ts'
@@ -11,6 +12,8 @@ import type { World } from '../world/world.ts'
 
 /** How long a repeat gets the stored answer. */
 const keptForMs = 24 * 60 * 60 * 1000
+/** In letters. An answer that is longer is written in turns. */
+const longMin = 512 * 1024
 
 export async function once<Body>(
   db: Db,
@@ -83,7 +86,11 @@ export async function keepAnswers(
   calls: readonly { idempotency: Idempotency; answer: Answer<unknown> }[],
 ): Promise<void> {
   if (calls.length === 0) return
-  const answers = calls.map(({ idempotency, answer }) => ({
+  const bodies: string[] = []
+  for (const { answer } of calls) {
+    bodies.push(isLong(answer.body, longMin) ? await jsonInTurns(answer.body) : JSON.stringify(answer.body))
+  }
+  const answers = calls.map(({ idempotency, answer }, at) => ({
     scopeHash: idempotency.scopeHash,
     requestHash: idempotency.requestHash,
     status: answer.status,
@@ -92,7 +99,7 @@ export async function keepAnswers(
       environment.id,
       'idempotent-answer',
       idempotency.scopeHash.toString('hex'),
-      JSON.stringify(answer.body),
+      bodies[at] ?? '',
     ),
   }))
   await storeAnswers(tx, environment, answers, new Date(world.now().getTime() + keptForMs))

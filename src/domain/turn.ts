@@ -26,3 +26,17 @@ export class Turn {
     this.#throwIfDone?.()
   }
 }
+
+/** As `map`, in turns: each item may take some milliseconds. `turn`: of a larger piece of work that this is a part of. */
+export async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item, index: number) => Result,
+  turn = new Turn(),
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const [index, item] of items.entries()) {
+    if (turn.isOver()) await turn.next()
+    results.push(map(item, index))
+  }
+  return results
+}

@@ -1,9 +1,9 @@
 // The idempotency-key header, read into the value that manage and accept write in their own transaction.
 import { createHash } from 'node:crypto'
 import type { Idempotency } from '../domain/answer.ts'
+import { jsonPieces } from '../domain/json-pieces.ts'
 import { Problem } from '../domain/problem.ts'
 import { Turn } from '../domain/turn.ts'
-import { jsonPieces } from './request/json-pieces.ts'
 
 const keyLengthMax = 255
 const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])

@@ -4,6 +4,7 @@ import type { Answer } from '../domain/answer.ts'
 import type { Reader } from '../domain/messages/inbox.ts'
 import type { FindEnvironment } from '../manage/messages/environment-lookups.ts'
 import type { InboxTokens } from '../manage/messages/inbox-tokens.ts'
+import type { ByteBudget } from '../run/send/byte-budget.ts'
 import type { OpenTo } from './access/inbox-origins.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
 import type { Documented, Sent, Service } from './route.ts'
@@ -19,6 +20,8 @@ export interface InboxService extends Omit<Service, 'secretReaders'> {
   readonly openTo: OpenTo
   /** The rate limit of readers. */
   readonly limitReader: ReaderLimit
+  /** What large answers share. */
+  readonly answerBudget: ByteBudget
   /** Whether the demo inbox is open to a caller. */
   mayDemo(isLocal: boolean): boolean
 }

@@ -9,6 +9,7 @@ import { callerOf } from './access/failed-attempts.ts'
 import { isLocalCall } from './access/local-call.ts'
 import type { InboxRoute, InboxService } from './inbox-route.ts'
 import { schemaOf } from './install-route.ts'
+import { isLargeAnswer, largeAnswer } from './large-answer.ts'
 import { lookForUnknown } from './unknown.ts'
 
 declare module 'fastify' {
@@ -49,7 +50,12 @@ function installInboxRoute(app: FastifyInstance, route: InboxRoute, service: Inb
       const caller = { reader: request.reader as Reader, address, isLocal: isLocalCall(request.raw) }
       const answer = await route.handle(service, { ...caller, params, query, body })
       reply.code(answer.status)
-      return answer.status === 204 ? reply.send() : reply.send(answer.body)
+      if (answer.status === 204) return reply.send()
+      if (!isLargeAnswer(answer.body)) return reply.send(answer.body)
+      const owner = route.method === 'GET' ? request.reader?.environment.id : undefined
+      const write = reply.getSerializationFunction(String(answer.status))
+      const bytes = await largeAnswer(reply, service.answerBudget, owner, answer.body, write)
+      return reply.type('application/json; charset=utf-8').send(bytes)
     },
   })
 }

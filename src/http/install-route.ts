@@ -18,7 +18,7 @@ import { isLargeBody } from './request/body-parser.ts'
 import { announcedBytes, BodyShare } from './request/read-body.ts'
 import type { Documented, Route, Service } from './route.ts'
 import { lookForUnknown } from './unknown.ts'
-import { inVendorWords } from './vendor.ts'
+import { inVendorWords, vendorWordsInTurns } from './vendor.ts'
 import { warn } from './warnings.ts'
 
 export interface RouteContext extends Service {
@@ -46,6 +46,8 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
   if (!app.hasRequestDecorator('span')) app.decorateRequest('span', undefined)
   const { writtenBy } = route
   const limitBytes = bodyLimitOf(route)
+  // What is answered to a trigger is short: nothing is counted for it.
+  const mayBeLarge = route.category !== 'trigger' && route.produces === undefined
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -77,7 +79,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const { bodyShare: share } = request
       const handle = () => answerTo(request, reply, route, context)
       const answer = await (share === undefined ? handle() : share.during(handle))
-      if (route.mayBeLarge === true && isLargeAnswer(answer.body)) {
+      if (mayBeLarge && isLargeAnswer(answer.body)) {
         return sendLarge(request, reply, answer, route, context)
       }
       return send(request, reply, answer, route.produces === undefined ? context.vendor : 'platform')
@@ -184,7 +186,7 @@ async function sendLarge(
   { writtenBy }: Route,
   { vendor, answerBudget }: RouteContext,
 ): Promise<FastifyReply> {
-  const body = vendor === 'platform' ? answer.body : inVendorWords(answer.body)
+  const body = vendor === 'platform' ? answer.body : await vendorWordsInTurns(answer.body)
   const write = writtenBy === undefined ? reply.getSerializationFunction(String(answer.status)) : undefined
   // What has been changed is changed: its answer is not put off.
   const owner = request.method === 'GET' ? principalOf(request).environment.id : undefined

@@ -41,3 +41,19 @@ for (const isGone of [false, true]) {
     assert.equal(held, 0)
   })
 }
+
+const write = (body: Record<string, unknown>): string => JSON.stringify(body)
+const free = { take: async () => () => {} } as unknown as ByteBudget
+
+for (const [name, page] of Object.entries({
+  'a list of another name': { workflows: [{ a: 1 }, { a: '"workflows":[' }], totalCount: 2 },
+  'a list that a member has as well': { first: { data: [1] }, data: [{ a: 1 }, { a: 2 }] },
+  'two lists': { added: [1, 2], removed: [3] },
+  'two long lists': { added: ['x'.repeat(20_000)], removed: ['y'.repeat(20_000)] },
+  'no list': { a: { b: 'c' } },
+  'an empty list': { data: [], hasMore: false },
+})) {
+  test(`${name}: written by its schema, to what it is at once`, async () => {
+    assert.equal((await largeAnswer(replyOf(), free, 'one', page, write)).toString(), write(page))
+  })
+}

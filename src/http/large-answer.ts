@@ -1,11 +1,11 @@
 // Answers that are too large to be written at once: in turns, and few of them at a time.
 import type { FastifyReply } from 'fastify'
+import { isLong, jsonPieces } from '../domain/json-pieces.ts'
 import { Problem } from '../domain/problem.ts'
 import { Turn } from '../domain/turn.ts'
 import type { ByteBudget } from '../run/send/byte-budget.ts'
 import { createByteBudget } from '../run/send/byte-budget.ts'
 import type { World } from '../world/world.ts'
-import { isLong, jsonPieces } from './request/json-pieces.ts'
 
 const mebibyte = 1024 * 1024
 /** Written at once: a few milliseconds, whatever it holds. */
@@ -63,6 +63,8 @@ function piecesOf(body: unknown, write: Write | undefined): Generator<string> {
   return Array.isArray(body) ? listPieces(body, write) : pagePieces(body as Page, write)
 }
 
+type Page = Readonly<Record<string, unknown>>
+
 function* listPieces(items: readonly unknown[], write: Write): Generator<string> {
   yield '['
   for (const [at, item] of items.entries()) {
@@ -71,20 +73,31 @@ function* listPieces(items: readonly unknown[], write: Write): Generator<string>
   yield ']'
 }
 
-interface Page {
-  readonly data: readonly unknown[]
-}
+/** Beside its list a page has little: it is written again for each item. */
+const besideListMax = 16 * 1024
 
-/** An item at a time: each is written in the page as if it were the only one, and cut out of it. */
+/** An item at a time: each is written in the page as if it were the only one, and cut out of it. One thing alone is written at once. */
 function* pagePieces(page: Page, write: Write): Generator<string> {
-  const empty = write({ ...page, data: [] })
-  const opening = '"data":['
-  const headLength = empty.indexOf(opening) + opening.length
+  const name = Object.keys(page).find((one) => isListOf(page, one))
+  const empty = name === undefined ? '' : write({ ...page, [name]: [] })
+  const opening = `"${name}":[`
+  const begin = empty.indexOf(opening)
+  // No text can contain it, as the quotes in a text are escaped; another member can.
+  if (name === undefined || begin === -1 || empty.indexOf(opening, begin + 1) !== -1) {
+    yield write(page)
+    return
+  }
+  const headLength = begin + opening.length
   const tailLength = empty.length - headLength
   yield empty.slice(0, headLength)
-  for (const [at, item] of page.data.entries()) {
-    const one = write({ ...page, data: [item] })
+  for (const [at, item] of (page[name] as readonly unknown[]).entries()) {
+    const one = write({ ...page, [name]: [item] })
     yield `${at === 0 ? '' : ','}${one.slice(headLength, one.length - tailLength)}`
   }
   yield empty.slice(headLength)
+}
+
+function isListOf(page: Page, name: string): boolean {
+  const { [name]: list, ...rest } = page
+  return Array.isArray(list) && list.length > 0 && !isLong(rest, besideListMax)
 }

@@ -123,8 +123,6 @@ export interface RouteDefinition<
    * nothing else.
    */
   readonly writtenBy?: (body: unknown) => string
-  /** It shows payloads or other things of callers, a page of them or by `writtenBy`: if it is large, it is written in turns. */
-  readonly mayBeLarge?: true
   handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>
 }
 

@@ -177,6 +177,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const known = { retentionDays, simulator, versions, unknownMembers }
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, ...known }
+  const answerBudget = createAnswerBudget(world)
   const context = {
     ...shared,
     secretReaders,
@@ -186,13 +187,13 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     vendor,
     closing,
     bodyBudget: options.bodyBudget ?? createBodyBudget(world),
-    answerBudget: createAnswerBudget(world),
+    answerBudget,
   }
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options
   const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
   const limitReader = readerLimitOf(world, options)
-  const inbox = { ...shared, ...inboxDoor(db, world, options), limitReader, mayDemo }
+  const inbox = { ...shared, ...inboxDoor(db, world, options), limitReader, mayDemo, answerBudget }
   installInboxRoutes(app, inboxRoutes, inbox)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
   const basePath = basePathOf(options.baseUrl)

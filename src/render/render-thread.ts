@@ -1,4 +1,4 @@
-// The thread that renders, and examines long templates: one request at a time, each with a renderer of its own, so that nothing is kept of what is tried.
+// The thread that renders, examines long templates, judges by large schemas and writes large workflows as texts: one request at a time, each with a renderer of its own, so that nothing is kept of what is tried.
 import { parentPort } from 'node:worker_threads'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { translations, translationsOf } from '../domain/workflows/translation.ts'
@@ -6,8 +6,17 @@ import type { ThreadReply, ThreadRequest } from './elsewhere.ts'
 import { rendered } from './elsewhere.ts'
 import type { ExamineRequest } from './examine.ts'
 import { examinedAll } from './examine.ts'
+import type { SchemaReply, SchemaRequest } from './payload/schema-elsewhere.ts'
+import { schemaReply } from './payload/schema-elsewhere.ts'
 
-function replyTo(message: ThreadRequest | ExamineRequest): ThreadReply {
+import type { TextsRequest } from './workflow-text/texts-elsewhere.ts'
+import { textsReply } from './workflow-text/texts-elsewhere.ts'
+
+type Request = ThreadRequest | ExamineRequest | SchemaRequest | TextsRequest
+
+function replyTo(message: Request): ThreadReply | SchemaReply {
+  if ('payloadSchema' in message) return schemaReply(message)
+  if ('workflowText' in message) return textsReply(message)
   return 'examine' in message ? examinedReply(message) : renderedReply(message)
 }
 
@@ -30,5 +39,5 @@ function renderedReply({ request, locales, at }: ThreadRequest): ThreadReply {
   }
 }
 
-parentPort?.on('message', (message: ThreadRequest | ExamineRequest) => parentPort?.postMessage(replyTo(message)))
+parentPort?.on('message', (message: Request) => parentPort?.postMessage(replyTo(message)))
 parentPort?.postMessage('ready')

@@ -17,6 +17,7 @@ import { createIdSource, createRandomSource } from '../domain/uuid-v7.ts'
 import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { WorkflowVersion } from '../domain/workflows/workflow.ts'
 import type { WorkflowChange } from '../manage/workflows/workflow-definition.ts'
+import { compileSchema } from '../render/payload/schema-elsewhere.ts'
 import { createRenderer } from '../render/renderer.ts'
 import type { Facts } from '../run/decide/load-facts.ts'
 import type { Deciding } from '../run/deciding.ts'
@@ -82,7 +83,8 @@ export interface SimulatorParts {
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
-  const wired: Wired = { deciding, judged: createCheckedVersions(), clock, random: createRandomSource() }
+  const judged = createCheckedVersions(undefined, { compile: compileSchema(world) })
+  const wired: Wired = { deciding, judged, clock, random: createRandomSource() }
   return { simulate: (environment, call) => simulate(wired, environment, call) }
 }
 

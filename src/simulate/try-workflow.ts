@@ -9,6 +9,7 @@ import type { WorkflowChange } from '../manage/workflows/workflow-definition.ts'
 import { newDefinition } from '../manage/workflows/workflow-definition.ts'
 import { refuseNames } from '../manage/workflows/workflow-names.ts'
 import { examineAhead } from '../render/examine.ts'
+import { judgeSchemaAhead } from '../render/payload/schema-verdicts.ts'
 import { findFeedNames } from '../store/workflows/feeds.ts'
 import type { Named } from '../store/workflows/layouts.ts'
 import { findLayoutNames } from '../store/workflows/layouts.ts'
@@ -24,6 +25,7 @@ export async function tryWorkflow(
 ): Promise<TriedWorkflow> {
   try {
     await examineAhead(threads, given)
+    await judgeSchemaAhead(threads, given.payloadSchema)
     const definition = newDefinition(given, newId)
     await refuseNames(definition, {
       layouts: (names) => unknownAmong(names, () => findLayoutNames(db, environment, names)),

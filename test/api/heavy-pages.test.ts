@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import type { Sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
 import { inboxPage } from '../../src/read/messages/inbox.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -95,6 +96,17 @@ test('messages that are marked are answered in turns as well, each as it is by i
   )
   const again = await mark([ids[3]])
   assert.deepEqual(inShort(marked.body[3]), inShort(again.body[0]))
+})
+
+test('more than an answer may hold is not marked at all, and the messages are named', async () => {
+  const { rows } = app.database.db
+  const found = await rows<{ id: string }>(sql`select id from messages`)
+  const messageId = found.map(({ id }) => id).slice(0, count)
+  const path = '/v1/subscribers/anne/messages/mark-as'
+  const marked = await app.call('POST', path, { body: { messageId, markAs: 'archived' } })
+  assert.equal(marked.status, 422)
+  assert.match(marked.body.errors.messageId.messages[0], /^messageId must have fewer entries: these 40 messages/)
+  assert.deepEqual(await rows(sql`select id from messages where archived`), [])
 })
 
 test('a notification by itself is shown whatever it weighs, with each of its jobs', async () => {

@@ -1,6 +1,6 @@
 // What a command is going to change: shown first, and done only after a yes.
 import { textDiff } from '../../domain/workflows/text-diff.ts'
-import { withoutNumbers } from '../../manage/workflows/text/hidden-values.ts'
+import { withoutNumbers } from '../../render/workflow-text/hidden-values.ts'
 import type { Terminal } from '../command.ts'
 import { confirmed } from '../terminal/confirm.ts'
 import { visible, visibleJson } from '../terminal/visible-text.ts'

@@ -1,7 +1,7 @@
 // Files within one folder: read and written so that nothing outside it is touched, whatever names and links say.
 import { lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { TextFile } from '../../manage/workflows/text/workflow-texts.ts'
+import type { TextFile } from '../../render/workflow-text/workflow-texts.ts'
 import { UsageError } from '../command.ts'
 
 /** Far more than the longest text of a workflow. */

@@ -1,7 +1,7 @@
 // The configuration of an environment, read from and written to a running service.
 
 import type { Configuration, ConfigurationChange } from '../../domain/workflows/configuration.ts'
-import { comparableSides } from '../../manage/workflows/text/change-texts.ts'
+import { comparableSides } from '../../render/workflow-text/change-texts.ts'
 import type { ApiClient, Query } from '../api-client.ts'
 import { ApiError } from '../api-client.ts'
 import { UsageError } from '../command.ts'

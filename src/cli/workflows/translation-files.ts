@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { isLocale } from '../../domain/people/subscriber.ts'
 import type { TranslationDocument } from '../../domain/workflows/configuration.ts'
-import type { TextFile } from '../../manage/workflows/text/workflow-texts.ts'
+import type { TextFile } from '../../render/workflow-text/workflow-texts.ts'
 import { UsageError } from '../command.ts'
 import { readBelow } from './folder-files.ts'
 

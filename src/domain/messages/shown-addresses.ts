@@ -3,6 +3,7 @@ import type { Answer } from '../answer.ts'
 import type { Principal } from '../environment.ts'
 import { mayUse } from '../environment.ts'
 import { unsubscribePath } from '../preferences/unsubscribe-token.ts'
+import { mapInTurns } from '../turn.ts'
 import type { Message } from './message-views.ts'
 
 export const struckOut = '[redacted]'
@@ -54,13 +55,14 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
 }
 
 /** What a change of messages, or of items of a feed, is answered with, for this principal. */
-export function marksAnsweredTo<Body extends object>(principal: Principal, answer: Answer<Body>): Answer<Body> {
+export async function marksAnsweredTo<Body extends object>(
+  principal: Principal,
+  answer: Answer<Body>,
+): Promise<Answer<Body>> {
   if (seesAddresses(principal)) return answer
   const { body } = answer
-  return {
-    ...answer,
-    body: (Array.isArray(body) ? body.map(itemWithoutAddresses) : itemWithoutAddresses(body)) as Body,
-  }
+  const shown = Array.isArray(body) ? await mapInTurns(body, itemWithoutAddresses) : itemWithoutAddresses(body)
+  return { ...answer, body: shown as Body }
 }
 
 function itemWithoutAddresses(item: object): object {
@@ -81,14 +83,23 @@ export function payloadWithoutAddress<Payload extends object>(payload: Payload):
 /** What an event may name in place of the stored value. */
 const addressNames: ReadonlySet<string> = new Set(['webhookUrl', 'deviceTokens'])
 
+/** By the overrides of an event: they are shown with each of its steps and messages, and searched once. */
+const searchedOverrides = new WeakMap<object, object>()
+
 /** By provider, by channel or by step: addresses are found however deep they lie. */
-export function overridesWithoutAddresses<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map(overridesWithoutAddresses) as Value
+export function overridesWithoutAddresses<Overrides extends object>(overrides: Overrides): Overrides {
+  const shown = searchedOverrides.get(overrides) ?? withoutAddresses(overrides)
+  searchedOverrides.set(overrides, shown)
+  return shown as Overrides
+}
+
+function withoutAddresses<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withoutAddresses) as Value
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      addressNames.has(name) ? struck(member) : overridesWithoutAddresses(member),
+      addressNames.has(name) ? struck(member) : withoutAddresses(member),
     ]),
   ) as Value
 }

@@ -16,7 +16,7 @@ import { appendDetails } from '../../store/jobs/append.ts'
 import { lockMessage } from '../../store/messages/lock.ts'
 import type { FoundMessage, MarkingAll, OpenMessage } from '../../store/messages/marks.ts'
 import { markedAtOnceMax, markMessages, markNext, setCta } from '../../store/messages/marks.ts'
-import { findOrigins } from '../../store/messages/origins.ts'
+import { findOrigins, messagesLength } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { messageOf, subscriberNotificationOf } from '../../store/messages/views.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
@@ -41,6 +41,7 @@ export async function markSome(
 ): Promise<Answer<Message[]>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
+    await refuseHeavy(tx, environment, call.messageIds)
     const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now(), counted }
     const { marked, found } = await markMessages(tx, environment, marking)
@@ -50,6 +51,18 @@ export async function markSome(
     const origins = await findOrigins(tx, environment, asked)
     return created(asked.map((row) => messageOf(environment, row, origins)))
   })
+}
+
+/** So many are marked without a look at how long they are: their answer shows each with its payload. */
+const unweighedMax = 10
+const charactersMax = 16 * 1024 * 1024
+
+async function refuseHeavy(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {
+  if (ids.length <= unweighedMax) return
+  const characters = await messagesLength(tx, environment, ids)
+  if (characters <= charactersMax) return
+  const words = `messageId must have fewer entries: these ${ids.length} messages have ${characters} characters of data, more than ${charactersMax}`
+  throw invalidField('messageId', words)
 }
 
 /** How many were changed. */

@@ -2,6 +2,7 @@
 import { once } from '../../commit/once.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { ok } from '../../domain/answer.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import type { ConfigurationChange, FeedDocument, TranslationDocument } from '../../domain/workflows/configuration.ts'
 import { layoutDocument, mergedTexts } from '../../domain/workflows/configuration.ts'
 import { canonicalLocale } from '../../domain/workflows/translation.ts'
@@ -45,8 +46,8 @@ export async function applyConfiguration(
   // Workflows last: they name layouts and feeds, and use texts.
   const planned = [
     ...plannedFeeds(context, given.feeds ?? []),
-    ...plannedLayouts(context, given.layouts ?? []),
-    ...plannedTranslations(context, given.translations ?? []),
+    ...(await plannedLayouts(context, given.layouts ?? [])),
+    ...(await plannedTranslations(context, given.translations ?? [])),
     ...workflows.changes,
   ]
   if (!dryRun) for (const change of planned) await within(`${change.kind}s.${change.identifier}`, () => change.apply())
@@ -69,9 +70,9 @@ function plannedFeeds({ db, world, principal, author, stored }: PlanContext, fee
   })
 }
 
-function plannedLayouts(context: PlanContext, layouts: readonly GivenLayout[]): PlannedChange[] {
+async function plannedLayouts(context: PlanContext, layouts: readonly GivenLayout[]): Promise<PlannedChange[]> {
   const { db, world, principal, author, stored } = context
-  return layouts.flatMap((given) => {
+  const planned = await mapInTurns(layouts, (given) => {
     const known = stored.layouts.find(({ identifier }) => identifier === given.identifier)
     const before = known && layoutDocument(known)
     const after = layoutDocument({ description: '', isDefault: false, ...before, ...given })
@@ -83,13 +84,15 @@ function plannedLayouts(context: PlanContext, layouts: readonly GivenLayout[]): 
       }) ?? []
     )
   })
+  return planned.flat()
 }
 
-function plannedTranslations(
+/** Each locale may have thousands of texts. */
+async function plannedTranslations(
   { db, world, principal, author, stored }: PlanContext,
   translations: NonNullable<GivenConfiguration['translations']>,
-): PlannedChange[] {
-  return translations.flatMap(({ locale: given, texts: ofCall, merge }) => {
+): Promise<PlannedChange[]> {
+  const planned = await mapInTurns(translations, ({ locale: given, texts: ofCall, merge }) => {
     const locale = localeOf(given)
     const known = stored.translations.find((one) => one.locale === locale)
     const texts = merge === true && known !== undefined ? mergedTexts(known.texts, ofCall) : ofCall
@@ -100,6 +103,7 @@ function plannedTranslations(
       }) ?? []
     )
   })
+  return planned.flat()
 }
 
 /** One that is none is refused where it is stored. */

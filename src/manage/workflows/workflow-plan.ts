@@ -7,6 +7,7 @@ import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
 import { documentOf } from '../../domain/workflows/workflow-document.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
 import { examineAhead } from '../../render/examine.ts'
+import { judgeSchemaAhead } from '../../render/payload/schema-verdicts.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import type { PlanContext, PlannedChange } from './configuration-change.ts'
@@ -89,6 +90,7 @@ async function definitionOf(
   known: Workflow | undefined,
 ): Promise<StoredDefinition> {
   await examineAhead(world.threads, workflow.steps)
+  await judgeSchemaAhead(world.threads, workflow.payloadSchema)
   const now = world.now()
   const definition = newDefinition(withKnownSteps(workflow, known), () => world.newId(now), known)
   // Whoever applies it: it was exported for someone who may not see the secret, and would replace the one that is there.

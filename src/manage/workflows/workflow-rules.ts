@@ -15,11 +15,11 @@ import { runnableStepTypes } from '../../domain/workflows/workflow.ts'
 import { templateMistakes } from '../../render/check.ts'
 import { workflowCodesMax } from '../../render/limits.ts'
 import {
-  compilePayloadSchema,
   payloadSchemaBytesMax,
   payloadSchemaParts,
   payloadSchemaPartsMax,
 } from '../../render/payload/payload-schema.ts'
+import { schemaVerdict } from '../../render/payload/schema-verdicts.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { foreignSettings, replyMistakes, settingsOf, templateContradictions } from './workflow-part-rules.ts'
@@ -78,7 +78,7 @@ function payloadSchemaMistakes(schema: JsonObject): Mistake[] {
   if (payloadSchemaParts(schema) > payloadSchemaPartsMax) {
     return [{ path: 'payloadSchema', message: `must be smaller: it may hold at most ${payloadSchemaPartsMax} schemas` }]
   }
-  const compiled = compilePayloadSchema(schema)
+  const compiled = schemaVerdict(schema)
   if (compiled.ok) {
     return compiled.slowPatterns.map((path) => ({ path: `payloadSchema.${path}`, message: slowPattern }))
   }

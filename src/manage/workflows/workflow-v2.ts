@@ -45,8 +45,9 @@ export async function createWorkflowV2(
   principal: Principal,
   call: Call & { workflow: WholeWorkflowV2 & { workflowId: string } },
 ): Promise<Answer<WorkflowV2>> {
-  const { steps } = call.workflow
-  return createBy(secondApi, db, world, principal, { ...call, steps, workflow: settingOf(call.workflow) }, (newId) =>
+  const { steps, payloadSchema } = call.workflow
+  const workflow = settingOf(call.workflow)
+  return createBy(secondApi, db, world, principal, { ...call, steps, payloadSchema, workflow }, (newId) =>
     definitionOf(call.workflow, newId),
   )
 }
@@ -62,8 +63,8 @@ export async function replaceWorkflowV2(
 ): Promise<Answer<WorkflowV2>> {
   const id = await idOf(db, principal.environment, call.id)
   const workflow = settingOf(call.workflow)
-  const { steps } = call.workflow
-  return changeBy(secondApi, db, world, principal, { ...call, id, steps, workflow }, (stored, newId) =>
+  const { steps, payloadSchema } = call.workflow
+  return changeBy(secondApi, db, world, principal, { ...call, id, steps, payloadSchema, workflow }, (stored, newId) =>
     definitionOf(call.workflow, newId, stored.definition),
   )
 }
@@ -75,9 +76,9 @@ export async function changeWorkflowV2(
   call: Call & { id: string; workflow: Omit<WorkflowV2Change, 'workflowId' | 'steps' | 'preferences'> },
 ): Promise<Answer<WorkflowV2>> {
   const id = await idOf(db, principal.environment, call.id)
-  const { active, name } = call.workflow
+  const { active, name, payloadSchema } = call.workflow
   const workflow = active === undefined ? {} : { active }
-  return changeBy(secondApi, db, world, principal, { ...call, id, workflow }, (stored, newId) =>
+  return changeBy(secondApi, db, world, principal, { ...call, id, payloadSchema, workflow }, (stored, newId) =>
     changedDefinition(stored.definition, { ...saidOf(call.workflow), ...(name === undefined ? {} : { name }) }, newId),
   )
 }

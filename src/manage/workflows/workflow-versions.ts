@@ -10,15 +10,14 @@ import type { DiffLine } from '../../domain/workflows/text-diff.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
 import { documentOf } from '../../domain/workflows/workflow-document.ts'
+import { differenceElsewhere, filesElsewhere } from '../../render/workflow-text/texts-elsewhere.ts'
+import type { TextFile } from '../../render/workflow-text/workflow-texts.ts'
 import { listFeeds } from '../../store/workflows/feeds.ts'
 import { listLayouts } from '../../store/workflows/layouts.ts'
 import type { WorkflowAtVersion } from '../../store/workflows/workflow-versions.ts'
 import { findWorkflowAt } from '../../store/workflows/workflow-versions.ts'
 import { findWorkflow, workflowOf } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
-import { comparable, shownLines } from './text/hidden-values.ts'
-import type { TextFile } from './text/workflow-texts.ts'
-import { filesOf } from './text/workflow-texts.ts'
 import { unknownWorkflow } from './workflow-rules.ts'
 import { changeBy, firstApi } from './workflows.ts'
 
@@ -52,7 +51,7 @@ async function namesOf(db: Sql, environment: Environment): Promise<DocumentNames
 
 /** A version as files, as they stand in a folder. Secrets of its steps are for full keys only. */
 export async function versionFiles(
-  db: Sql,
+  { db, world }: { db: Sql; world: Pick<World, 'threads'> },
   principal: Principal,
   idOrIdentifier: string,
   version: VersionName,
@@ -60,8 +59,8 @@ export async function versionFiles(
   const { environment } = principal
   const found = await workflowAt(db, environment, idOrIdentifier, version)
   const names = await namesOf(db, environment)
-  const files = filesOf(documentOf(shownTo(principal, workflowOf(environment, found)), names))
-  return { number: found.number, files }
+  const document = documentOf(shownTo(principal, workflowOf(environment, found)), names)
+  return { number: found.number, files: await filesElsewhere(world.threads, document) }
 }
 
 export interface VersionDiff {
@@ -72,7 +71,7 @@ export interface VersionDiff {
 
 /** Header values and queries of custom steps are left out, whoever asks; other secrets are for full keys only. */
 export async function versionDiff(
-  db: Sql,
+  { db, world }: { db: Sql; world: Pick<World, 'threads'> },
   principal: Principal,
   idOrIdentifier: string,
   { from, to }: { from: VersionName; to: VersionName },
@@ -83,10 +82,9 @@ export async function versionDiff(
     await workflowAt(db, environment, idOrIdentifier, to),
   ]
   const names = await namesOf(db, environment)
-  const filesAt = (row: WorkflowAtVersion) =>
-    filesOf(documentOf(shownTo(principal, workflowOf(environment, row)), names))
-  const shown = comparable(filesAt(before), filesAt(after))
-  return { from: before.number, to: after.number, lines: shownLines(shown.before, shown.after) }
+  const documentAt = (row: WorkflowAtVersion) => documentOf(shownTo(principal, workflowOf(environment, row)), names)
+  const lines = await differenceElsewhere(world.threads, [documentAt(before), documentAt(after)])
+  return { from: before.number, to: after.number, lines }
 }
 
 /** Another version with the definition of an old one; the identifier and whether it is active stay as they are. */

@@ -15,6 +15,7 @@ import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts
 import type { NotificationStep, Workflow, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
 import { examineAhead } from '../../render/examine.ts'
+import { judgeSchemaAhead } from '../../render/payload/schema-verdicts.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
 import type { StoredDefinition, WorkflowRow } from '../../store/workflows/workflows.ts'
 import {
@@ -68,11 +69,13 @@ export async function createWorkflow(
 const withSteps = <Given extends { workflow: WorkflowChange }>(call: Given): Given & Examined => ({
   ...call,
   steps: call.workflow.steps,
+  payloadSchema: call.workflow.payloadSchema,
 })
 
-/** The steps as they were given: long templates in them are examined in a thread before anything is locked. */
+/** As they were given: long templates and the schema are examined before anything is locked, in a thread or in turns. */
 export interface Examined {
   readonly steps?: unknown
+  readonly payloadSchema?: unknown
 }
 
 export async function createBy<Body>(
@@ -86,6 +89,7 @@ export async function createBy<Body>(
   const { environment } = principal
   const given = call.workflow
   await examineAhead(world.threads, call.steps)
+  await judgeSchemaAhead(world.threads, call.payloadSchema)
   const now = world.now()
   const definition = definitionOf(() => world.newId(now))
   throwIfStruckOut(principal, definition.steps)
@@ -195,6 +199,7 @@ export async function changeBy<Body>(
   const { environment } = principal
   const given = call.workflow
   await examineAhead(world.threads, call.steps)
+  await judgeSchemaAhead(world.threads, call.payloadSchema)
   const identifier = identifierOf(given)
   return once(db, world, environment, call.idempotency, async (tx) => {
     // Locked before it is read: two calls at once make two versions, one after the other.

@@ -12,6 +12,7 @@ import {
   payloadWithoutAddress,
 } from '../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
+import { mapInTurns, Turn } from '../../domain/turn.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { WorkflowOrigin } from '../../domain/workflows/workflow.ts'
 import { channelsOf } from '../../domain/workflows/workflow.ts'
@@ -39,14 +40,16 @@ export interface DetailedJob extends ActivityJob {
 }
 
 /** For callers who may not see by what people are reached. */
-export function activityWithoutAddresses<Job extends ActivityJob>(activity: Activity<Job>): Activity<Job> {
-  const jobs = activity.jobs.map((job) => {
+export async function activityWithoutAddresses<Job extends ActivityJob>(
+  activity: Activity<Job>,
+  turn = new Turn(),
+): Promise<Activity<Job>> {
+  const jobs: Job[] = []
+  for (const job of await mapInTurns(activity.jobs, jobWithoutAddresses, turn)) {
     const { messages } = job as Partial<Pick<DetailedJob, 'messages'>>
-    return {
-      ...jobWithoutAddresses(job),
-      ...(messages === undefined ? {} : { messages: messages.map(messageWithoutAddresses) }),
-    }
-  })
+    const shown = messages && { messages: await mapInTurns(messages, messageWithoutAddresses, turn) }
+    jobs.push({ ...job, ...shown })
+  }
   return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
 }
 

@@ -1,6 +1,5 @@
 // Counts over time, delivery times, and the most frequent failures: read from what the worker counted, never from what
 // it wrote.
-import { setImmediate } from 'node:timers/promises'
 import type { Sql, Statement } from '../../db/sql.ts'
 import { listed, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../domain/insight/counts.ts'
 import type { DetailCode } from '../../domain/insight/execution-detail.ts'
 import { wordings } from '../../domain/insight/execution-detail.ts'
+import { mapInTurns, Turn } from '../../domain/turn.ts'
 import type { CountedWorkflow, CountFilters } from './counts-cells.ts'
 import {
   cellsOf,
@@ -79,12 +79,13 @@ export async function readCounts(db: Sql, environment: Environment, question: Co
   const all = [...grouped(rows, textOf).values()]
   if (rows.length > rowsMax || all.length * time.starts.length > countCellsMax) throw tooMany()
   const names = await namesOf(db, environment, idsIn(rows))
-  const series = (all.length === 0 && groupBy.length === 0 ? [[]] : all)
-    .map((own): CountSeries => {
-      const counts = placed(own, time)
-      return { ...groupOf(own[0], names), total: counts.reduce((sum, count) => sum + count, 0), counts }
-    })
-    .filter(({ total }) => total > 0 || groupBy.length === 0)
+  const every: CountSeries[] = []
+  const turn = new Turn()
+  for (const own of all.length === 0 && groupBy.length === 0 ? [[]] : all) {
+    const counts = await placed(own, time, turn)
+    every.push({ ...groupOf(own[0], names), total: counts.reduce((sum, count) => sum + count, 0), counts })
+  }
+  const series = every.filter(({ total }) => total > 0 || groupBy.length === 0)
   return {
     measure,
     from: time.from.toISOString(),
@@ -107,20 +108,24 @@ interface StepRow extends Omit<GroupRow, 'count'> {
 }
 
 /** How many there are in each step. */
-function placed(rows: readonly StepRow[], time: CountTime): number[] {
+async function placed(rows: readonly StepRow[], time: CountTime, turn: Turn): Promise<number[]> {
   const counts = time.starts.map(() => 0)
-  placeEach(rows, time, (place, count) => {
+  await placeEach(rows, time, turn, (place, count) => {
     counts[place] = (counts[place] ?? 0) + count
   })
   return counts
 }
 
+/** A look at the clock costs more than a row does. */
+const rowsPerLook = 50
+
 /** Adds each count that is not zero to its step; hours of the first and the last day may lie outside of all of them. */
-function placeEach<Row extends StepRow>(
+async function placeEach<Row extends StepRow>(
   rows: readonly Row[],
   { starts, to }: CountTime,
+  turn: Turn,
   add: (place: number, count: number, row: Row) => void,
-): void {
+): Promise<void> {
   const startsMs = starts.map((start) => start.getTime())
   const toMs = to.getTime()
   const addAt = (atMs: number, count: number, row: Row): void => {
@@ -128,7 +133,8 @@ function placeEach<Row extends StepRow>(
     const place = lastUpTo(startsMs, atMs)
     if (place >= 0) add(place, count, row)
   }
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
+    if (index % rowsPerLook === 0 && turn.isOver()) await turn.next()
     const { at, count, hours } = row
     if (hours === null) addAt(at.getTime(), count ?? 0, row)
     else {
@@ -201,9 +207,9 @@ async function readSteppedTimes(
   const all = [...grouped(rows, textOf).values()]
   if (rows.length > rowsMax || all.length * time.starts.length * numbersPerStep > countCellsMax) throw tooMany()
   const names = await namesOf(db, environment, idsIn(rows))
-  const turns = turnsOfRows()
+  const turn = new Turn()
   const lines = []
-  for (const own of all) lines.push({ ...groupOf(own[0], names), ...(await timesOf(own, time, turns)) })
+  for (const own of all) lines.push({ ...groupOf(own[0], names), ...(await timesOf(own, time, turn)) })
   return {
     from: time.from.toISOString(),
     to: time.to.toISOString(),
@@ -219,46 +225,30 @@ interface BucketRow extends StepRow {
 
 /** A count and two times. */
 const numbersPerStep = 3
-/** So many, with the hours of a day each, take some milliseconds; then others have a turn. */
-const rowsPerTurn = 500
-
-function turnsOfRows(): (count: number) => Promise<void> | undefined {
-  let rows = 0
-  return (count) => {
-    rows += count
-    if (rows < rowsPerTurn) return undefined
-    rows = 0
-    return setImmediate()
-  }
-}
 
 /** One pass over the rows, into a number for each bucket of each step: as quick for many buckets as for a few. */
-async function timesOf(rows: readonly BucketRow[], time: CountTime, turns: ReturnType<typeof turnsOfRows>) {
+async function timesOf(rows: readonly BucketRow[], time: CountTime, turn: Turn) {
   const whole = new Float64Array(deliveryBuckets)
   const cells = new Float64Array(deliveryBuckets * time.starts.length)
-  for (let from = 0; from < rows.length; from += rowsPerTurn) {
-    const some = rows.slice(from, from + rowsPerTurn)
-    placeEach(some, time, (place, count, { bucket }) => {
-      const cell = place * deliveryBuckets + bucket
-      whole[bucket] = (whole[bucket] ?? 0) + count
-      cells[cell] = (cells[cell] ?? 0) + count
-    })
-    const over = turns(some.length)
-    if (over !== undefined) await over
-  }
+  await placeEach(rows, time, turn, (place, count, { bucket }) => {
+    const cell = place * deliveryBuckets + bucket
+    whole[bucket] = (whole[bucket] ?? 0) + count
+    cells[cell] = (cells[cell] ?? 0) + count
+  })
   const share = (counts: Float64Array, of: number) => Math.round(percentileOfCounts(counts, of))
+  const stepAt = (_: Date, place: number) => {
+    const step = cells.subarray(place * deliveryBuckets, (place + 1) * deliveryBuckets)
+    const count = totalOf(step)
+    return count === 0
+      ? { count, p50Ms: null, p95Ms: null }
+      : { count, p50Ms: share(step, 0.5), p95Ms: share(step, 0.95) }
+  }
   return {
     count: totalOf(whole),
     p50Ms: share(whole, 0.5),
     p95Ms: share(whole, 0.95),
     p99Ms: share(whole, 0.99),
-    steps: time.starts.map((_, place) => {
-      const step = cells.subarray(place * deliveryBuckets, (place + 1) * deliveryBuckets)
-      const count = totalOf(step)
-      return count === 0
-        ? { count, p50Ms: null, p95Ms: null }
-        : { count, p50Ms: share(step, 0.5), p95Ms: share(step, 0.95) }
-    }),
+    steps: await mapInTurns(time.starts, stepAt, turn),
   }
 }
 

@@ -18,6 +18,7 @@ import { inboxNotificationOf, socketMessageOf } from '../../store/messages/views
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { findSubscriberRows, findSubscribersById } from '../../store/people/subscribers.ts'
 import { idMax } from '../activity/activity-filters.ts'
+import { weighPage } from '../page/page-weight.ts'
 
 /** The inbox of a subscriber by the caller's own id of them; undefined if there is none. */
 export async function findInbox(
@@ -83,9 +84,10 @@ async function shownPage<Shown>(
   show: (subscriber: SubscriberRow, row: MessageRow, origins: MessageOrigins) => Shown,
 ): Promise<{ data: Shown[]; hasMore: boolean }> {
   const after = query.after === undefined ? undefined : await placeOf(db, inbox, query.after)
+  await weighPage(db, query.limit, pageStatement(weightOfMessage, inbox, query, after))
   const [[subscriber], rows] = await Promise.all([
     findSubscribersById(db, inbox.environment, [inbox.id]),
-    db.rows<MessageRow>(pageStatement(inbox, query, after)),
+    db.rows<MessageRow>(pageStatement(messageColumns, inbox, query, after)),
   ])
   // Deleted just now.
   if (subscriber === undefined) return { data: [], hasMore: false }
@@ -113,8 +115,15 @@ async function placeOf(db: Sql, { environment, id }: Inbox, after: string): Prom
   return found
 }
 
+const weightOfMessage = sql`length(m.content::text) + coalesce(length(m.data::text), 0) as characters`
+
 /** As a range in the order of an index, so that only the indexes of subscribers give the order; see `feed.ts`. */
-function pageStatement(inbox: Inbox, { filter, limit, offset }: InboxQuery, after: Place | undefined): Statement {
+function pageStatement(
+  columns: Statement,
+  inbox: Inbox,
+  { filter, limit, offset }: InboxQuery,
+  after: Place | undefined,
+): Statement {
   const { environment, id, contextKeys } = inbox
   const isOpen = isOpenOnly(filter)
   const key = isOpen ? sql`m.subscriber_id` : sql`m.subscriber_id, m.channel`
@@ -125,7 +134,7 @@ function pageStatement(inbox: Inbox, { filter, limit, offset }: InboxQuery, afte
       ? sql`<= (${value}, 'infinity'::timestamptz, ${idMax}::uuid)`
       : sql`< (${value}, ${after.created_at}::timestamptz, ${after.id}::uuid)`
   return sql`
-    select ${messageColumns} from messages m
+    select ${columns} from messages m
     where m.environment_id = ${environment.id} and m.channel = 'in_app' and ${isListed} and ${inContexts(contextKeys)}
       and ${isOpen ? isOpenInFeed : sql`true`} and ${matchesFilter(environment, filter)}
       and m.subscriber_id >= ${id} and m.subscriber_id <= ${id}

@@ -9,6 +9,7 @@ import type { Message } from '../../domain/messages/message-views.ts'
 import { messageWithoutAddresses, seesAddresses } from '../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { Subscriber } from '../../domain/people/subscriber.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import { findEventIds } from '../../store/events/events.ts'
@@ -23,7 +24,7 @@ import type { OffsetPage } from '../page/offset-page.ts'
 import { offsetPage } from '../page/offset-page.ts'
 import { readCharactersMax, throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
 import { timeRangeOf } from '../page/time-range.ts'
-import { asSeenBy } from '../people/subscribers.ts'
+import { asSeenBy, weightOfSubscriber } from '../people/subscribers.ts'
 import type { FilteredEvent, MessageFilter } from './message-pages.ts'
 import { countMessages, findMessagePage, isWalk } from './message-pages.ts'
 
@@ -125,7 +126,7 @@ async function wholeMessages(
     findSubscribers(db, sealer, principal, [...new Set(rows.map((row) => row.subscriber_id))]),
     findTemplates(db, principal, [...new Set(rows.map((row) => row.version_id))]),
   ])
-  return rows.map((row) => {
+  return mapInTurns(rows, (row) => {
     const message = messageOf(environment, row, origins, seesAddresses(principal) ? sealer : undefined)
     return {
       ...(seesAddresses(principal) ? message : messageWithoutAddresses(message)),
@@ -138,10 +139,11 @@ async function wholeMessages(
 /** So many are within every bound: an event has half a megabyte at most, and so has a workflow. */
 const unweighedMax = 10
 
-/** Each event and each version is read once, and written with every message that has it. */
+/** Each event, each version and each subscriber is read once, and written with every message that has it. */
 async function refuseHeavyPage(db: Sql, environment: Environment, rows: readonly MessageRow[]): Promise<void> {
   if (rows.length <= unweighedMax) return
   const [events, versions] = [countsOf(rows.map((row) => row.event_id)), countsOf(rows.map((row) => row.version_id))]
+  const people = countsOf(rows.map((row) => row.subscriber_id))
   const weighed = await db.rows<{ characters: number; count: number }>(
     shortRead(
       'messages-weight',
@@ -153,7 +155,12 @@ async function refuseHeavyPage(db: Sql, environment: Environment, rows: readonly
           select length(v.definition::text) as characters, asked.count
           from unnest(${[...versions.keys()]}::uuid[], ${[...versions.values()]}::integer[]) as asked (id, count)
           cross join lateral (select definition from workflow_versions found
-            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v`,
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v
+          union all
+          select ${weightOfSubscriber} as characters, asked.count
+          from unnest(${[...people.keys()]}::uuid[], ${[...people.values()]}::integer[]) as asked (id, count)
+          cross join lateral (select data, preferences from subscribers found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as s`,
     ),
   )
   const [read, written] = [
@@ -203,5 +210,6 @@ async function findTemplates(
       where found.environment_id = ${environment.id} and found.id = v.workflow_id limit 1) as w
     cross join lateral (select * from notification_groups found
       where found.environment_id = ${environment.id} and found.id = w.group_id limit 1) as g`)
-  return new Map(rows.map((row) => [row.pinned_id, shownTo(principal, workflowOf(environment, row))]))
+  const shown = (row: WorkflowRow): Workflow => shownTo(principal, workflowOf(environment, row))
+  return new Map(await mapInTurns(rows, (row) => [row.pinned_id, shown(row)] as const))
 }

@@ -7,6 +7,7 @@ import { emptyLog, misfitOf } from '../../domain/operate/audit.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import { badRequest, invalidField } from '../../domain/problem.ts'
 import { optionalTimestamp } from '../../domain/time/timestamp-parameter.ts'
+import { Turn } from '../../domain/turn.ts'
 import { findAuditKey } from '../../store/operate/audit-key.ts'
 import type { AuditRow } from '../../store/operate/audit-log.ts'
 import { auditColumns, entryOf, findAuditEntry, listKeyedEntries } from '../../store/operate/audit-log.ts'
@@ -28,6 +29,7 @@ export async function auditPage(db: Sql, environment: Environment, query: AuditQ
     db,
     {
       columns: auditColumns,
+      weight: sql`coalesce(length(before::text), 0) + coalesce(length(after::text), 0)`,
       from: sql`from audit_log`,
       where: [sql`environment_id = ${environment.id}`, ...filtersOf(query)],
       id: sql`seq`,
@@ -105,7 +107,10 @@ async function walked(
   while (checked < limit) {
     const page = { afterSeq: head.seq, limit: Math.min(entriesPerPage, limit - checked) }
     const entries = await listKeyedEntries(db, environment, page)
+    const turn = new Turn()
     for (const entry of entries) {
+      // Each is hashed as a whole, with what it holds of both sides of a change.
+      if (turn.isOver()) await turn.next()
       const misfit = misfitOf(environment.id, head, entry, key)
       if (misfit !== undefined) {
         const seq = misfit === 'missing' ? head.seq + 1 : entry.seq

@@ -8,6 +8,7 @@ import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Contains } from './contains.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { cappedCount } from './offset-page.ts'
+import { readCharactersMax, throwIfHeavy, unweighedMax } from './page-weight.ts'
 
 export interface CursorPage<Item> {
   readonly data: Item[]
@@ -35,6 +36,8 @@ export interface Order {
 
 export interface List<Row> {
   readonly columns: Statement
+  /** How many characters a row has of what callers may make large; absent where that is little. */
+  readonly weight?: Statement
   /** `from … ` with its joins, without `where`. */
   readonly from: Statement
   /** What to count, if joins that cannot change the number can be left out; `from` if absent. */
@@ -117,7 +120,8 @@ async function findPage<Row extends object>(
   const { orderBy, cursor, backwards, inclusive } = walk
   // Backwards, the nearest page is read from the cursor outwards and then turned round.
   const way = { cursor, up: walk.ascending !== backwards, inclusive }
-  const rows = await findRows(db, list, walk, way, walk.limit + 1)
+  await throwIfPageIsHeavy(db, list, walk, way)
+  const rows = await findRows<Row>(db, list, walk, way, walk.limit + 1)
   const more = rows.length > walk.limit
   const data = rows.slice(0, walk.limit)
   if (backwards) data.reverse()
@@ -130,6 +134,14 @@ async function findPage<Row extends object>(
   return { data, next: follows ? cursorAt(last) : null, previous: precedes ? cursorAt(first) : null }
 }
 
+async function throwIfPageIsHeavy<Row>(db: Sql, list: List<Row>, walk: Walk, way: Way): Promise<void> {
+  if (list.weight === undefined || walk.limit <= unweighedMax) return
+  const weighed = { ...list, columns: sql`${list.weight} as characters` }
+  const rows = await findRows<{ characters: number }>(db, weighed, walk, way, walk.limit + 1)
+  const characters = rows.reduce((sum, row) => sum + row.characters, 0)
+  throwIfHeavy(rows.length, characters, readCharactersMax)
+}
+
 interface Way {
   readonly cursor: { value: string; id: string } | undefined
   /** Whether to read from small to large. */
@@ -139,7 +151,7 @@ interface Way {
 
 async function findRows<Row extends object>(
   db: Sql,
-  list: List<Row>,
+  list: Selection,
   walk: Walk,
   way: Way,
   limit: number,
@@ -163,7 +175,10 @@ async function findRows<Row extends object>(
     select ${list.columns} from found as s order by ${sorted} limit ${limit}`)
 }
 
-function searched<Row>(list: List<Row>): Statement[] {
+/** All of a list but what it says of its rows. */
+type Selection = Omit<List<never>, 'cursorOf'>
+
+function searched(list: Selection): Statement[] {
   return (list.search ?? []).flatMap((filter) => [filter.indexed, filter.condition])
 }
 
@@ -179,8 +194,8 @@ async function hasMore<Row extends object>(
   return (await findRows(db, list, walk, way, 1)).length > 0
 }
 
-function beyond<Row>(
-  list: List<Row>,
+function beyond(
+  list: Selection,
   walk: Walk,
   cursor: { value: string; id: string },
   way: { up: boolean; inclusive: boolean },

@@ -1,6 +1,7 @@
 // Page-based lists: a page by offset, with a count that stops at 50,000.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import { weighPage } from './page-weight.ts'
 
 export const countMax = 50_000
 
@@ -44,17 +45,20 @@ export function offsetPage<Item>(
   }
 }
 
-/** A page of what `list` returns, with the count of `from`. */
+/**
+ * A page of what `list` returns, with the count of `from`. `weight`: a select of the characters of each row, in the order of the
+ * list, where rows may be large.
+ */
 export async function listedPage<Item>(
   db: Sql,
   page: { page: number; limit: number },
   list: (part: { offset: number; limit: number }) => Promise<readonly Item[]>,
   from: Statement,
+  weight?: Statement,
 ): Promise<OffsetPage<Item>> {
-  const [rows, count] = await Promise.all([
-    list({ offset: page.page * page.limit, limit: page.limit + 1 }),
-    cappedCount(db, from),
-  ])
+  const part = { offset: page.page * page.limit, limit: page.limit + 1 }
+  if (weight !== undefined) await weighPage(db, page.limit, sql`${weight} offset ${part.offset} limit ${part.limit}`)
+  const [rows, count] = await Promise.all([list(part), cappedCount(db, from)])
   return offsetPage(rows, page, count)
 }
 

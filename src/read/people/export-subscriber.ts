@@ -9,6 +9,7 @@ import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress } from '../../domain/people/suppression.ts'
+import { Turn } from '../../domain/turn.ts'
 import { stepsPerWorkflowMax } from '../../domain/workflows/workflow.ts'
 import { findNotificationsOf } from '../../store/events/notifications.ts'
 import { openAddresses } from '../../store/messages/addresses.ts'
@@ -24,6 +25,8 @@ const formatName = 'posthorn-subscriber'
 /** Each comes with its steps and messages, of which one may have hundreds of kilobytes. */
 const notificationsPerPage = 20
 const linesPerPage = 200
+/** Each comes with its payload, of up to half a megabyte. */
+const digestEventsPerPage = 30
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>
 type Person = SubscriberRow & { readonly deleted_at: Date | null }
@@ -59,12 +62,16 @@ export async function* exportLines(
 ): AsyncGenerator<string> {
   const { people, subscriberId } = found
   const counts: Record<string, number> = {}
+  const turn = new Turn()
   const header = { kind: 'header', format: formatName, version: formatVersion, environment: environment.name }
   yield textOf([{ ...header, subscriberId, exportedAt: now.toISOString() }])
   for await (const lines of pagesOf(db, environment, people, sealer)) {
     if (gone.aborted) return
-    for (const { kind } of lines) counts[kind] = (counts[kind] ?? 0) + 1
-    if (lines.length > 0) yield textOf(lines)
+    for (const line of lines) {
+      counts[line.kind] = (counts[line.kind] ?? 0) + 1
+      if (turn.isOver()) await turn.next()
+      yield textOf([line])
+    }
   }
   yield textOf([{ kind: 'end', counts }])
 }
@@ -160,7 +167,7 @@ async function digestPage(
     left join events e on e.environment_id = w.environment_id and e.id = d.event_id
     where w.environment_id = ${environment.id} and w.subscriber_id = any(${ids}::uuid[]) and w.closed_at is null
       and (w.id, d.seq) > (${window}::uuid, ${seq}::bigint)
-    order by w.id, d.seq limit ${linesPerPage}`)
+    order by w.id, d.seq limit ${digestEventsPerPage}`)
   const lines = rows.map((row) => ({
     kind: 'digest_event',
     _digestId: row.id,
@@ -171,7 +178,7 @@ async function digestPage(
     payload: row['payload'],
   }))
   const last = rows.at(-1)
-  return { lines, next: last === undefined || rows.length < linesPerPage ? undefined : `${last.id}/${last.seq}` }
+  return { lines, next: last === undefined || rows.length < digestEventsPerPage ? undefined : `${last.id}/${last.seq}` }
 }
 
 const places = Array.from({ length: stepsPerWorkflowMax }, (_, place) => place)

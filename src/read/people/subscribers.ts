@@ -68,12 +68,16 @@ export async function subscribersPage(
   const from = sql`from subscribers s where s.environment_id = ${environment.id} and s.deleted_at is null`
   const rows = ({ offset, limit }: { offset: number; limit: number }) =>
     db.rows<SubscriberRow>(sql`select ${subscriberColumns} ${from} order by s.id desc offset ${offset} limit ${limit}`)
-  const listed = await listedPage(db, page, rows, from)
+  const weight = sql`select ${weightOfSubscriber} as characters ${from} order by s.id desc`
+  const listed = await listedPage(db, page, rows, from, weight)
   const ids = listed.data.map((row) => row.id)
   const channels = await findChannels(db, sealer, environment, ids)
   const data = listed.data.map((row) => asSeenBy(principal, subscriberOf(environment, row, channels.get(row.id) ?? [])))
   return { ...listed, data }
 }
+
+/** Of `subscribers as s`, in characters. */
+export const weightOfSubscriber = sql`coalesce(length(s.data::text), 0) + coalesce(length(s.preferences::text), 0)`
 
 function found(
   principal: Principal,
@@ -105,6 +109,7 @@ function subscriberList(environment: Environment, search: SubscriberSearch): Lis
   const byId = { column: sql`s.id`, cast: 'uuid' } as const
   return {
     columns: subscriberColumns,
+    weight: weightOfSubscriber,
     from: sql`from subscribers s`,
     where: [
       sql`s.environment_id = ${environment.id}`,

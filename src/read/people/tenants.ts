@@ -14,5 +14,6 @@ export function tenantsPage(
   page: { page: number; limit: number },
 ): Promise<OffsetPage<Tenant>> {
   const from = sql`from tenants where environment_id = ${environment.id}`
-  return listedPage(db, page, (part) => listTenants(db, environment, part), from)
+  const weight = sql`select length(data::text) as characters ${from} order by id desc`
+  return listedPage(db, page, (part) => listTenants(db, environment, part), from, weight)
 }

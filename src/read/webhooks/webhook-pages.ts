@@ -37,6 +37,7 @@ export async function deliveriesPage(
 ): Promise<CursorPage<DeliveryRow>> {
   const list: List<DeliveryRow> = {
     columns: deliveryColumns,
+    weight: sql`length(d.body::text)`,
     from: sql`from webhook_deliveries d`,
     where: [
       sql`d.environment_id = ${environment.id}`,

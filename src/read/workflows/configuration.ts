@@ -2,7 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
 import { notFound } from '../../domain/problem.ts'
-import { Turn } from '../../domain/turn.ts'
+import { mapInTurns, Turn } from '../../domain/turn.ts'
 import type { Configuration, StoredConfiguration } from '../../domain/workflows/configuration.ts'
 import {
   feedsUsed,
@@ -18,17 +18,22 @@ import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
 import { documentOf } from '../../domain/workflows/workflow-document.ts'
 import { listTranslations } from '../../store/workflows/translations.ts'
 import { listOverrides } from '../../store/workflows/workflow-overrides.ts'
-import { allFeeds, allLayouts, allWorkflows } from './documents.ts'
+import { allFeeds, allLayouts, workflowsCalled } from './documents.ts'
 
 /** Only named: more of them are counted as "and more". */
 const overridesNamedMax = 1_000
 
-export async function storedConfiguration(db: Sql, environment: Environment): Promise<StoredConfiguration> {
+/** `called`: the identifiers of the workflows that matter. */
+export async function storedConfiguration(
+  db: Sql,
+  environment: Environment,
+  called: readonly string[] | 'all',
+): Promise<StoredConfiguration> {
   const [feeds, layouts, translations, workflows] = [
     await allFeeds(db, environment),
     await allLayouts(db, environment),
     await listTranslations(db, environment),
-    await allWorkflows(db, environment),
+    await workflowsCalled(db, environment, called),
   ]
   return { feeds, layouts, translations, workflows }
 }
@@ -46,7 +51,7 @@ export async function exportedConfiguration(
   { workflows: wanted, drafts = true }: ConfigurationQuery,
 ): Promise<Configuration> {
   const { environment } = principal
-  const stored = await storedConfiguration(db, environment)
+  const stored = await storedConfiguration(db, environment, wanted ?? 'all')
   const workflows = chosenOf(stored.workflows, wanted, drafts)
   const isWhole = wanted === undefined
   const layouts = isWhole ? stored.layouts : layoutsUsed(workflows, stored.layouts)
@@ -67,7 +72,9 @@ export async function exportedConfiguration(
   return {
     feeds: feeds.map(({ identifier, name }) => ({ identifier, name })),
     layouts: layouts.map(layoutDocument),
-    translations: stored.translations.flatMap((translation) => textsWith(translation, keys, owners) ?? []),
+    translations: (
+      await mapInTurns(stored.translations, (translation) => textsWith(translation, keys, owners) ?? [])
+    ).flat(),
     workflows: documents,
     notes: [...left.map(draftNote), ...(await notesOf(db, environment, workflows))],
   }

@@ -1,32 +1,58 @@
 // The whole configuration of an environment: for files, and for copying it to another environment. Never a credential.
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Topic } from '../../domain/people/topic.ts'
+import { invalidField } from '../../domain/problem.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import type { Feed } from '../../domain/workflows/feed.ts'
 import type { Layout } from '../../domain/workflows/layout.ts'
 import { layoutsMax } from '../../domain/workflows/layout.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
+import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
 import { type TopicRow, topicColumns, topicOf } from '../../store/people/topics.ts'
 import { listFeeds } from '../../store/workflows/feeds.ts'
 import { listLayouts } from '../../store/workflows/layouts.ts'
-import { workflowsPage } from './workflows.ts'
+import { findWorkflows } from '../../store/workflows/workflows.ts'
+import { writtenCharactersMax } from '../page/page-weight.ts'
+import { workflowWith } from './workflows.ts'
 
-const pageSize = 100
+/** Read at once: each has half a megabyte at the most. */
+const setSize = 25
 const feedsMax = 1_000
 /** Beyond that topics are data, not definitions. */
 export const topicsMax = 10_000
 
-/** By identifier, in its order. */
-export async function allWorkflows(db: Sql, environment: Environment): Promise<Workflow[]> {
+/** All of them or those that are called so, by identifier, in its order. They are read in sets. */
+export async function workflowsCalled(
+  db: Sql,
+  environment: Environment,
+  called: readonly string[] | 'all',
+): Promise<Workflow[]> {
+  const named = called === 'all' ? sql`true` : sql`w.identifier = any(${called}::text[])`
+  const ids = await weighedIds(db, environment, named)
+  const statuses = await listIntegrationStatuses(db, environment)
   const all: Workflow[] = []
-  for (let page = 0; ; page += 1) {
-    const { data, hasMore } = await workflowsPage(db, environment, { page, limit: pageSize })
-    all.push(...data)
-    if (!hasMore) break
+  for (let at = 0; at < ids.length; at += setSize) {
+    const rows = await findWorkflows(db, environment, ids.slice(at, at + setSize))
+    all.push(...(await mapInTurns(rows, (row) => workflowWith(environment, row, statuses))))
   }
   const name = (workflow: Workflow): string => workflow.triggers[0]?.identifier ?? ''
   return all.sort((a, b) => (name(a) < name(b) ? -1 : 1))
+}
+
+/** Of no more than fit into memory, and into an answer. */
+async function weighedIds(db: Sql, environment: Environment, named: Statement): Promise<string[]> {
+  const found = await db.row<{ ids: string[]; characters: number }>(sql`
+    select coalesce(array_agg(w.id order by w.id), '{}') as ids, coalesce(sum(length(v.definition::text)), 0)::bigint as characters
+    from workflows w
+    cross join lateral (select definition from workflow_versions
+      where environment_id = ${environment.id} and id = w.version_id limit 1) as v
+    where w.environment_id = ${environment.id} and w.deleted_at is null and ${named}`)
+  const { ids = [], characters = 0 } = found ?? {}
+  if (characters <= writtenCharactersMax) return ids
+  const words = `workflows must be fewer: these ${ids.length} have ${characters} characters, more than ${writtenCharactersMax}; name some of them, and call several times`
+  throw invalidField('workflows', words)
 }
 
 export const allLayouts = (db: Sql, environment: Environment): Promise<Layout[]> =>

@@ -2,6 +2,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import { idOfSlug } from '../../domain/workflows/slug.ts'
 import type { ListedWorkflowV2, StepV2, WorkflowV2 } from '../../domain/workflows/workflow-v2.ts'
@@ -10,6 +11,7 @@ import { listIntegrationStatuses } from '../../store/integrations/integrations.t
 import type { WorkflowRow } from '../../store/workflows/workflows.ts'
 import { findTriggeredAt, findWorkflow, joinedToWorkflows, workflowColumns } from '../../store/workflows/workflows.ts'
 import { cappedCount } from '../page/offset-page.ts'
+import { weighPage } from '../page/page-weight.ts'
 import { workflowFilterOf } from './workflows.ts'
 
 export const workflowOrders = ['createdAt', 'updatedAt', 'name'] as const
@@ -75,8 +77,10 @@ export async function workflowsV2Page(
 ): Promise<{ workflows: ListedWorkflowV2[]; totalCount: number }> {
   const from = sql`from workflows
     where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)} and ${standingOf(query)}`
+  const { listed, order } = pageStatement(environment, query, from)
+  await weighPage(db, query.limit, sql`select length(v.definition::text) as characters ${listed}`)
   const [rows, integrationStatuses, { totalCount }] = await Promise.all([
-    findRows(db, environment, query, from),
+    db.rows<WorkflowRow>(sql`select ${workflowColumns} ${listed} order by ${order}`),
     listIntegrationStatuses(db, environment),
     cappedCount(db, from),
   ])
@@ -86,7 +90,7 @@ export async function workflowsV2Page(
     rows.map((row) => row.id),
   )
   return {
-    workflows: rows.map((row) =>
+    workflows: await mapInTurns(rows, (row) =>
       listedV2Of({ ...row, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses),
     ),
     totalCount,
@@ -106,18 +110,17 @@ const orders: Readonly<Record<WorkflowV2Query['orderBy'], Record<'ASC' | 'DESC',
   name: { ASC: sql`w.name asc, w.id asc`, DESC: sql`w.name desc, w.id desc` },
 }
 
-async function findRows(
-  db: Sql,
+/** What is selected from, and in which order. */
+function pageStatement(
   environment: Environment,
   { limit, offset, orderBy, orderDirection, query }: WorkflowV2Query,
   from: Statement,
-): Promise<WorkflowRow[]> {
+): { listed: Statement; order: Statement } {
   const order = orders[orderBy][orderDirection]
   const slice = sql`order by ${order} offset ${offset} limit ${limit}`
   // As in the first face's list. An environment holds few enough to be sorted by what has no index.
   const page = query
     ? sql`with found as materialized (select * ${from}) select w.* from found w ${slice}`
     : sql`select w.* from (select * ${from}) as w ${slice}`
-  return db.rows<WorkflowRow>(sql`
-    select ${workflowColumns} from (${page}) as w ${joinedToWorkflows(environment)} order by ${order}`)
+  return { listed: sql`from (${page}) as w ${joinedToWorkflows(environment)}`, order }
 }

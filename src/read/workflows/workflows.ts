@@ -3,6 +3,7 @@ import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { IntegrationStatus } from '../../domain/delivery/integration.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
@@ -13,6 +14,7 @@ import type { Contains } from '../page/contains.ts'
 import { contains } from '../page/contains.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { cappedCount, offsetPage } from '../page/offset-page.ts'
+import { weighPage } from '../page/page-weight.ts'
 
 export interface WorkflowQuery {
   readonly page: number
@@ -33,8 +35,12 @@ export async function workflowFor(
 }
 
 export async function workflowsFor(db: Sql, principal: Principal, query: WorkflowQuery): Promise<OffsetPage<Workflow>> {
-  const page = await workflowsPage(db, principal.environment, query)
-  return { ...page, data: page.data.map((workflow) => shownTo(principal, workflow)) }
+  const { environment } = principal
+  const { listed } = pageStatement(environment, query)
+  const characters = sql`select length(v.definition::text) as characters ${listed}`
+  await weighPage(db, query.limit, characters)
+  const page = await workflowsPage(db, environment, query)
+  return { ...page, data: await mapInTurns(page.data, (workflow) => shownTo(principal, workflow)) }
 }
 
 /** Whole, with its secrets. */
@@ -44,7 +50,7 @@ export async function retrieveWorkflow(
   idOrIdentifier: string,
 ): Promise<Workflow | undefined> {
   const row = await findWorkflow(db, environment, idOrIdentifier)
-  return row && answerOf(environment, row, await listIntegrationStatuses(db, environment))
+  return row && workflowWith(environment, row, await listIntegrationStatuses(db, environment))
 }
 
 /** Whole, with their secrets. */
@@ -61,14 +67,17 @@ export async function workflowsPage(
       sql`from workflows where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)}`,
     ),
   ])
-  return offsetPage(
-    rows.map((row) => answerOf(environment, row, integrationStatuses)),
-    query,
-    count,
-  )
+  const workflows = await mapInTurns(rows, (row) => workflowWith(environment, row, integrationStatuses))
+  return offsetPage(workflows, query, count)
 }
 
 async function findRows(db: Sql, environment: Environment, query: WorkflowQuery): Promise<WorkflowRow[]> {
+  const { listed, order } = pageStatement(environment, query)
+  return db.rows<WorkflowRow>(sql`select ${workflowColumns} ${listed} ${order}`)
+}
+
+/** What is selected from, and in which order. */
+function pageStatement(environment: Environment, query: WorkflowQuery): { listed: Statement; order: Statement } {
   const from = sql`from workflows
     where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)}`
   const slice = sql`order by id desc offset ${query.page * query.limit} limit ${query.limit + 1}`
@@ -76,8 +85,7 @@ async function findRows(db: Sql, environment: Environment, query: WorkflowQuery)
   const page = query.query
     ? sql`with found as materialized (select * ${from}) select * from found ${slice}`
     : sql`select * ${from} ${slice}`
-  return db.rows<WorkflowRow>(sql`
-    select ${workflowColumns} from (${page}) as w ${joinedToWorkflows(environment)} order by w.id desc`)
+  return { listed: sql`from (${page}) as w ${joinedToWorkflows(environment)}`, order: sql`order by w.id desc` }
 }
 
 /** An empty filter is none: forms send their empty fields too. */
@@ -96,7 +104,8 @@ function searchOf(query: string): Statement[] {
   return [name.indexed, sql`(${name.condition} or ${identifier.condition})`]
 }
 
-function answerOf(
+/** With which of its channels can send. */
+export function workflowWith(
   environment: Environment,
   row: WorkflowRow,
   integrationStatuses: readonly IntegrationStatus[],

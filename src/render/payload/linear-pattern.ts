@@ -26,8 +26,8 @@ export interface LinearPattern {
  */
 export function linearPattern(pattern: string, sizeMax = patternSizeMax): LinearPattern | undefined {
   loadLinearEngine()
-  const translation = translated(pattern)
-  if (translation === undefined || translation.size > sizeMax) return undefined
+  const translation = translated(pattern, sizeMax)
+  if (translation === undefined) return undefined
   const compile = () => engine?.compile(translation.text)
   try {
     let compiled = compile()

@@ -25,11 +25,13 @@ class Untranslatable extends Error {}
 
 /**
  * Undefined for what has no counterpart: lookahead, lookbehind, backreferences, properties whose names differ. The
- * pattern must be one that JavaScript accepts with the flag `u`, under which every escape has a meaning.
+ * pattern must be one that JavaScript accepts with the flag `u`, under which every escape has a meaning. Undefined as well
+ * if it becomes larger than `sizeMax`: it is read no further than that shows.
  */
-export function translated(pattern: string): Translation | undefined {
+export function translated(pattern: string, sizeMax = Number.POSITIVE_INFINITY): Translation | undefined {
   try {
-    return new Translator(pattern).whole()
+    const translation = new Translator(pattern, sizeMax).whole()
+    return translation.size > sizeMax ? undefined : translation
   } catch (error) {
     if (error instanceof Untranslatable || error instanceof RangeError) return undefined
     throw error
@@ -38,10 +40,13 @@ export function translated(pattern: string): Translation | undefined {
 
 class Translator {
   readonly #pattern: string
+  /** Each character, set and group counts for one instruction or more. */
+  #atomsLeft: number
   #at = 0
 
-  constructor(pattern: string) {
+  constructor(pattern: string, atomsMax: number) {
     this.#pattern = pattern
+    this.#atomsLeft = atomsMax
   }
 
   whole(): Translation {
@@ -82,6 +87,7 @@ class Translator {
   }
 
   #atom(): Translation {
+    this.#countAtom()
     if (this.#takes('(')) return this.#group()
     if (this.#takes('[')) return this.#class()
     if (this.#takes('.')) return { text: notLineEnd, size: 4 }
@@ -91,6 +97,11 @@ class Translator {
     if (this.#takes('\\B')) return { text: '\\B', size: 1 }
     const { text, size, isSet } = this.#character()
     return { text: isSet ? `[${text}]` : text, size }
+  }
+
+  #countAtom(): void {
+    this.#atomsLeft -= 1
+    if (this.#atomsLeft < 0) throw new Untranslatable()
   }
 
   /** The groups and their names are not needed: the only question is whether all matches. */
@@ -118,6 +129,7 @@ class Translator {
     let size = 1
     while (!this.#takes(']')) {
       if (this.#at >= this.#pattern.length) throw new Untranslatable()
+      this.#countAtom()
       const piece = this.#character(true)
       pieces.push(piece.text)
       size += piece.size

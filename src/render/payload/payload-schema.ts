@@ -5,33 +5,37 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { isEmail } from '../../domain/people/subscriber.ts'
 import { Problem } from '../../domain/problem.ts'
-import { linearPattern, loadLinearEngine, patternSizeMax } from './linear-pattern.ts'
+import { Turn } from '../../domain/turn.ts'
+import { loadLinearEngine } from './linear-pattern.ts'
+import { SchemaPatterns } from './schema-patterns.ts'
 import { uniqueItems } from './unique-items.ts'
 import { isOutOfTime, isStarved, withinTime } from './within-time.ts'
 
-export type PayloadSchema =
-  | {
-      readonly ok: true
-      /**
-       * What is wrong with a payload, each message naming the field; if nothing is, the schema's defaults were filled
-       * in. Throws what `isTooBusy` recognises if the machine was too busy to tell.
-       */
-      check(payload: Record<string, unknown>): string[]
-      /** Patterns that may take as long as their time limit allows, by their paths: none that is saved now. */
-      readonly slowPatterns: readonly string[]
-      /** Whether checking this payload takes some microseconds at the most; others may take their time. */
-      isQuick(payload: Record<string, unknown>): boolean
-    }
-  | {
-      readonly ok: false
-      readonly message: string
-      /** The path in the schema, as `properties.total`; empty for the schema as a whole. */
-      readonly path: string
-      /** It took too long: on another day it may not. */
-      readonly isOutOfTime?: true
-      /** Others had the processor: nothing is known about it, nor about payloads. */
-      readonly isStarved?: true
-    }
+export type PayloadSchema = UsableSchema | UnusableSchema
+
+export interface UsableSchema {
+  readonly ok: true
+  /**
+   * What is wrong with a payload, each message naming the field; if nothing is, the schema's defaults were filled
+   * in. Throws what `isTooBusy` recognises if the machine was too busy to tell.
+   */
+  check(payload: Record<string, unknown>): string[]
+  /** Patterns that may take as long as their time limit allows, by their paths: none that is saved now. */
+  readonly slowPatterns: readonly string[]
+  /** Whether checking this payload takes some microseconds at the most; others may take their time. */
+  isQuick(payload: Record<string, unknown>): boolean
+}
+
+export interface UnusableSchema {
+  readonly ok: false
+  readonly message: string
+  /** The path in the schema, as `properties.total`; empty for the schema as a whole. */
+  readonly path: string
+  /** It took too long: on another day it may not. */
+  readonly isOutOfTime?: true
+  /** Others had the processor: nothing is known about it, nor about payloads. */
+  readonly isStarved?: true
+}
 
 /** Allows hundreds of fields. The compiled form is some ten times as large, and is cached for every version in use. */
 export const payloadSchemaBytesMax = 64 * 1024
@@ -52,8 +56,6 @@ const slowCheckTimeMaxMs = 50
 const checkTimeMaxMs = 60
 /** Of one check, however often others kept it from working: what one turn of the event loop may take. */
 const checkTotalMaxMs = 90
-/** What all patterns of a schema become, in instructions. */
-const patternsSizeMax = 20_000
 /**
  * The time limit costs 0.15 ms a payload: a schema that is short and has nothing of the below cannot take long, unless parts of
  * it are applied to each member of a payload that has many.
@@ -76,33 +78,6 @@ const options: Options = {
   inlineRefs: false,
 }
 
-/** The patterns of one schema: those at positions where the validator reads one, and no others. */
-class Patterns {
-  /** What the linear engine cannot read is matched as ever, within the time of a check. */
-  readonly slow = new Set<string>()
-  #sizeLeft = patternsSizeMax
-  /** Whether one did not fit: how large others are is not found out either, which takes as long as to compile them. */
-  #isFull = false
-
-  readonly regExp = Object.assign((pattern: string, flags: string) => this.#patternOf(pattern, flags), {
-    code: 'pattern',
-  })
-
-  #patternOf(pattern: string, flags: string): RegExp {
-    // Invalid patterns are reported as such.
-    const plain = new RegExp(pattern, flags)
-    const sizeMax = Math.min(patternSizeMax, this.#sizeLeft)
-    const linear = this.#isFull ? undefined : linearPattern(pattern, sizeMax)
-    if (linear === undefined) {
-      this.#isFull ||= sizeMax < patternSizeMax
-      this.slow.add(pattern)
-      return plain
-    }
-    this.#sizeLeft -= linear.size
-    return Object.assign(plain, { test: linear.test })
-  }
-}
-
 const drafts = {
   'draft-07': { Engine: Ajv, meta: new Ajv({ strict: false, logger: false }) },
   '2020-12': { Engine: Ajv2020, meta: new Ajv2020({ strict: false, logger: false }) },
@@ -116,10 +91,34 @@ interface CompileLimits {
   cpuMs?(): number
 }
 
+/** At once. */
 export function compilePayloadSchema(
   schema: Readonly<Record<string, unknown>>,
-  { timeMaxMs, totalMaxMs, cpuMs }: CompileLimits = compileLimits,
+  limits: CompileLimits = compileLimits,
 ): PayloadSchema {
+  const steps = compiling(schema, limits)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same in turns of the event loop. */
+export async function compileInTurns(schema: Readonly<Record<string, unknown>>): Promise<PayloadSchema> {
+  const steps = compiling(schema, compileLimits)
+  const turn = new Turn()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    if (turn.isOver()) await turn.next()
+  }
+}
+
+/** Others may have their turn wherever it yields. */
+function* compiling(
+  schema: Readonly<Record<string, unknown>>,
+  { timeMaxMs, totalMaxMs, cpuMs }: CompileLimits,
+): Generator<undefined, PayloadSchema> {
   const bounded = <Result>(work: () => Result): Result => withinTime(timeMaxMs, work, cpuMs, totalMaxMs)
   const draft = draftOf(schema['$schema'])
   if (draft === undefined) {
@@ -130,15 +129,20 @@ export function compilePayloadSchema(
   try {
     // Compiled with its first use, which must not end in the midst: the half of it would stay.
     meta.validateSchema({})
+    yield
     const isSchema = bounded(() => meta.validateSchema(schema))
     const [first] = meta.errors ?? []
     if (isSchema !== true && first !== undefined) return broken(pathOf(first), wordsOf(first))
+    yield
     const text = JSON.stringify(schema)
     const isPlain = text.length <= plainLengthMax && !costlyKeywords.test(text)
     const isQuick = quicknessOf(isPlain, keywordsOfMembers.test(text))
     // Not within the time of anything: half of it would stay for good.
     if (!isPlain) loadLinearEngine()
+    yield
     const { validate, patterns } = bounded(() => compileWith(Engine, schema))
+    yield
+    yield* patterns.compile()
     const check = checkOf(isQuick, patterns.slow.size > 0 ? slowCheckTimeMaxMs : checkTimeMaxMs, validate)
     return { ok: true, check, slowPatterns: placesOf(schema, patterns.slow), isQuick }
   } catch (error) {
@@ -151,7 +155,7 @@ export function compilePayloadSchema(
  * the midst takes the schema for one that it is compiling still.
  */
 function compileWith(Engine: (typeof drafts)[keyof typeof drafts]['Engine'], schema: object) {
-  const patterns = new Patterns()
+  const patterns = new SchemaPatterns()
   const engine = new Engine({ ...options, meta: false, validateSchema: false, code: { regExp: patterns.regExp } })
   formats.default(engine)
   engine.addFormat('email', isEmail)
@@ -182,7 +186,7 @@ function draftOf(named: unknown): keyof typeof drafts | undefined {
 
 const broken = (path: string, message: string) => ({ ok: false, path, message }) as const
 
-function whyNot(schema: unknown, error: unknown): PayloadSchema {
+function whyNot(schema: unknown, error: unknown): UnusableSchema {
   if (isOutOfTime(error)) {
     const tooLong = { ...broken('', 'takes too long to compile; simplify it'), isOutOfTime: true } as const
     return isStarved(error) ? { ...tooLong, isStarved: true } : tooLong

@@ -14,6 +14,7 @@ import { integrationsMax } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 
 export interface NewIntegration {
@@ -173,7 +174,8 @@ export async function listIntegrations(
           order by id limit ${integrationsMax}::int`,
     ),
   )
-  return rows.map((row) => integrationOf(sealer, environment, row))
+  // There are up to five hundred, of 80 KB each.
+  return mapInTurns(rows, (row) => integrationOf(sealer, environment, row))
 }
 
 /** Reseals up to `limit` integrations that another key sealed, including deleted ones, by id, after the given one. */

@@ -75,6 +75,17 @@ async function originsWith(
   }
 }
 
+/** Of these messages with their events, in characters. */
+export async function messagesLength(db: Sql, environment: Environment, ids: readonly string[]): Promise<number> {
+  const row = await db.row<{ characters: number }>(sql`
+    select coalesce(sum(coalesce(length(m.content::text), 0) + coalesce(length(m.data::text), 0) + e.characters), 0)::bigint as characters
+    from messages m
+    cross join lateral (select length(payload::text) + length(overrides::text) as characters from events found
+      where found.environment_id = ${environment.id} and found.id = m.event_id limit 1) as e
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[])`)
+  return row?.characters ?? 0
+}
+
 /** By the actor's internal id. */
 export async function findAvatars(
   db: Sql,

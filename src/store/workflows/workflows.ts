@@ -121,6 +121,14 @@ export async function findWorkflow(
   return byId ?? find(sql`w.identifier = ${idOrIdentifier}`)
 }
 
+/** Those of the internal ids that are there. */
+export async function findWorkflows(db: Sql, environment: Environment, ids: readonly string[]): Promise<WorkflowRow[]> {
+  return db.rows<WorkflowRow>(sql`
+    select ${workflowColumns} from workflows w ${joinedToWorkflows(environment)}
+    where w.environment_id = ${environment.id} and w.deleted_at is null and w.id = any(${ids}::uuid[])
+    order by w.id`)
+}
+
 /** As `findWorkflow`; no one else changes it before the transaction ends. */
 export async function lockWorkflow(
   tx: Tx,

@@ -35,7 +35,7 @@ export const executionDetailRoutes = [
       if (found === undefined || (subscriberId !== undefined && !ids.includes(subscriberId))) {
         throw notFound('Notification not found')
       }
-      const { jobs } = activityWithoutAddresses(found)
+      const { jobs } = await activityWithoutAddresses(found)
       const details = jobs.flatMap((job) => job.executionDetails.map((detail) => ({ ...detail, _jobId: job._id })))
       return ok(details.sort((one, other) => one.createdAt.localeCompare(other.createdAt)))
     },

@@ -69,7 +69,6 @@ export const messageRoutes = [
       ...offsetParameters(limitMax),
     }),
     replies: { 200: offsetPage('MessagePage', message) },
-    mayBeLarge: true,
     handle: async ({ db, world }, { principal, query }) =>
       ok(await messagesPage(db, world.sealer, principal, asked(query), world.now())),
   }),

@@ -11,6 +11,7 @@ import {
 } from '../../../domain/messages/message-marks.ts'
 import { marksAnsweredTo, messageWithoutAddresses, seesAddresses } from '../../../domain/messages/shown-addresses.ts'
 import { invalidField } from '../../../domain/problem.ts'
+import { mapInTurns } from '../../../domain/turn.ts'
 import { answerButton, markAll, markSome } from '../../../manage/messages/message-marks.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
 import type { FeedFilter } from '../../../read/messages/feed.ts'
@@ -87,7 +88,6 @@ export const subscriberFeedRoutes = [
       feedIdentifier,
     }),
     replies: { 200: offsetPage('FeedPage', feedItem) },
-    mayBeLarge: true,
     errors: [404],
     handle: async ({ db, versions }, { principal, params, query }) => {
       const payload = readPayloadFilter(query.payload)
@@ -99,7 +99,8 @@ export const subscriberFeedRoutes = [
       }
       const page = await feedPage(db, principal.environment, params.subscriberId, asked, versions)
       if (page === undefined) throw unknownSubscriber(params.subscriberId)
-      return ok(seesAddresses(principal) ? page : { ...page, data: page.data.map(messageWithoutAddresses) })
+      if (seesAddresses(principal)) return ok(page)
+      return ok({ ...page, data: await mapInTurns(page.data, messageWithoutAddresses) })
     },
   }),
   route({
@@ -152,7 +153,6 @@ export const subscriberFeedRoutes = [
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
-    mayBeLarge: true,
     handle: async ({ db, world }, { principal, params, body, idempotency }) => {
       const call = { ...params, messageIds: [body.messageId].flat(), mark: body.markAs, idempotency }
       return marksAnsweredTo(principal, await markSome(db, world, principal.environment, call))

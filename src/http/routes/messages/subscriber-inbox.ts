@@ -118,7 +118,7 @@ export const subscriberInboxRoutes = [
       const { filter, echo } = filterOfQuery(call.query)
       const inbox = await inboxOf(service, call, call.query.contextKeys)
       const page = await inboxPage(service.db, inbox, { filter, limit, after, offset })
-      return ok({ ...page, data: marksAnsweredTo(call.principal, ok(page.data)).body, filter: echo })
+      return ok({ ...page, data: (await marksAnsweredTo(call.principal, ok(page.data))).body, filter: echo })
     },
   }),
   route({

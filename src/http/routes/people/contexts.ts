@@ -65,7 +65,6 @@ export const contextRoutes = [
       ),
     }),
     replies: { 200: cursorPage('ContextPage', context) },
-    mayBeLarge: true,
     handle: async ({ db }, { principal, query }) =>
       ok(await contextsPage(db, principal.environment, { ...query, orderDirection: query.orderDirection ?? 'ASC' })),
   }),

@@ -30,7 +30,6 @@ export const subscriberV1Routes = [
       page: Type.Optional(Type.Integer({ minimum: 0, maximum: pageMax, default: 0, description: 'Page, from 0.' })),
     }),
     replies: { 200: offsetPage('SubscriberPageV1', subscriber) },
-    mayBeLarge: true,
     handle: async ({ db, world }, { principal, query }) => {
       const page = { page: query.page ?? 0, limit: query.limit ?? 10 }
       return ok(await subscribersPage(db, world.sealer, principal, page))

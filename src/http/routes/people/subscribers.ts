@@ -72,7 +72,6 @@ export const subscriberRoutes = [
       preferences: withPreferences,
     }),
     replies: { 200: cursorPage('SubscriberPage', subscriber) },
-    mayBeLarge: true,
     handle: async ({ db, world }, { principal, query }) =>
       ok(await searchSubscribers(db, world.sealer, principal, query)),
   }),

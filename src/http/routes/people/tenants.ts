@@ -44,7 +44,6 @@ export const tenantRoutes = [
     scope: 'read',
     query: Type.Object(offsetParameters(100)),
     replies: { 200: offsetPage('TenantPage', tenant) },
-    mayBeLarge: true,
     handle: async ({ db }, { principal, query }) =>
       ok(await tenantsPage(db, principal.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),

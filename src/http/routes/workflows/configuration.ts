@@ -7,8 +7,9 @@ import { configurationActions, configurationKinds } from '../../../domain/workfl
 import { layoutLengthMax, layoutsMax } from '../../../domain/workflows/layout.ts'
 import { localesMax } from '../../../domain/workflows/translation.ts'
 import { applyConfiguration } from '../../../manage/workflows/configuration.ts'
-import { changedLines } from '../../../manage/workflows/text/change-texts.ts'
 import { exportedConfiguration, storedConfiguration } from '../../../read/workflows/configuration.ts'
+import { changeElsewhere } from '../../../render/workflow-text/texts-elsewhere.ts'
+import type { Threads } from '../../../world/threads.ts'
 import { route } from '../../route.ts'
 import { freeObject, identifierText, literals, nullableFreeObject } from '../../schemas.ts'
 import { layoutIdentifier, layoutName } from './layouts.ts'
@@ -62,12 +63,13 @@ const change = Type.Object(
 )
 const shared = { tag: 'Workflows', category: 'configuration', path: '/v1/configuration' } as const
 
-async function withLines(changes: readonly ConfigurationChange[]): Promise<object[]> {
+async function withLines(threads: Threads | undefined, changes: readonly ConfigurationChange[]): Promise<object[]> {
   const turn = new Turn()
   const shown: object[] = []
   for (const [place, one] of changes.entries()) {
     if (turn.isOver()) await turn.next()
-    shown.push(place < changesWithLinesMax ? { ...one, lines: changedLines(one).map(shownLine) } : one)
+    if (place >= changesWithLinesMax) shown.push(one)
+    else shown.push({ ...one, lines: (await changeElsewhere(threads, one)).map(shownLine) })
   }
   return shown
 }
@@ -96,7 +98,6 @@ export const configurationRoutes = [
     replies: { 200: configuration },
     errors: [404],
     writtenBy: JSON.stringify,
-    mayBeLarge: true,
     handle: async ({ db }, { principal, query }) => ok(await exportedConfiguration(db, principal, query)),
   }),
   route({
@@ -160,14 +161,16 @@ export const configurationRoutes = [
     },
     errors: [413],
     writtenBy: JSON.stringify,
-    mayBeLarge: true,
     handle: async ({ db, world }, { principal, author, body, idempotency }) => {
       const { dryRun = false, lines = false, ...given } = body
-      const stored = await storedConfiguration(db, principal.environment)
+      // Without their names they matter only where the others are deleted.
+      const named = (given.workflows ?? []).flatMap(({ workflowId }) => workflowId ?? [])
+      const called = given.deleteWorkflows === true ? 'all' : named
+      const stored = await storedConfiguration(db, principal.environment, called)
       const context = { db, world, principal, author, stored }
       const answer = await applyConfiguration(context, { given, dryRun, idempotency })
       if (!lines) return answer
-      return { ...answer, body: { ...answer.body, changes: await withLines(answer.body.changes) } }
+      return { ...answer, body: { ...answer.body, changes: await withLines(world.threads, answer.body.changes) } }
     },
   }),
 ]

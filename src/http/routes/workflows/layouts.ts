@@ -96,7 +96,6 @@ export const layoutRoutes = [
       ),
     }),
     replies: { 200: offsetPage('LayoutPage', layout) },
-    mayBeLarge: true,
     handle: async ({ db }, { principal, query }) => {
       const limit = query.pageSize ?? query.limit ?? 10
       return ok(await layoutsPage(db, principal.environment, { page: query.page ?? 0, limit }))

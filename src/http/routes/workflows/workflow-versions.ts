@@ -52,9 +52,9 @@ export const workflowVersionRoutes = [
     query: Type.Object({ to: Type.Optional(versionText('The version to compare with; `current` when left out.')) }),
     replies: { 200: versionDiffReply },
     errors: [404],
-    handle: async ({ db }, { principal, params, query }) => {
+    handle: async (service, { principal, params, query }) => {
       const range = { from: versionOf(params.version), to: versionOf(query.to ?? 'current') }
-      const { lines, ...diff } = await versionDiff(db, principal, params.workflowId, range)
+      const { lines, ...diff } = await versionDiff(service, principal, params.workflowId, range)
       return ok({ ...diff, lines: lines.map(shownLine) })
     },
   }),
@@ -97,7 +97,7 @@ export const workflowVersionRoutes = [
     params: versionParams,
     replies: { 200: versionFilesReply },
     errors: [404],
-    handle: async ({ db }, { principal, params }) =>
-      ok(await versionFiles(db, principal, params.workflowId, versionOf(params.version))),
+    handle: async (service, { principal, params }) =>
+      ok(await versionFiles(service, principal, params.workflowId, versionOf(params.version))),
   }),
 ]

@@ -66,7 +66,6 @@ export const workflowRoutes = [
       ),
     }),
     replies: { 200: offsetPage('WorkflowPage', workflow) },
-    mayBeLarge: true,
     handle: async ({ db }, { principal, query }) =>
       ok(await workflowsFor(db, principal, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),

@@ -1,7 +1,7 @@
 // A workflow as the texts of its files: written, and compared as they are written.
 import { stringify } from 'yaml'
-import { slugOf } from '../../../domain/delivery/integration.ts'
-import type { Document } from '../../../domain/workflows/workflow-document.ts'
+import { slugOf } from '../../domain/delivery/integration.ts'
+import type { Document } from '../../domain/workflows/workflow-document.ts'
 
 /** A file and its content. */
 export interface TextFile {

@@ -1,8 +1,8 @@
 // A change of the configuration as two texts, and as the lines in which they differ: for people.
-import type { ConfigurationChange } from '../../../domain/workflows/configuration.ts'
-import type { DiffLine } from '../../../domain/workflows/text-diff.ts'
-import { flatTexts } from '../../../domain/workflows/translation.ts'
-import type { Document } from '../../../domain/workflows/workflow-document.ts'
+import type { ConfigurationChange } from '../../domain/workflows/configuration.ts'
+import type { DiffLine } from '../../domain/workflows/text-diff.ts'
+import { flatTexts } from '../../domain/workflows/translation.ts'
+import type { Document } from '../../domain/workflows/workflow-document.ts'
 import { comparable, shownLines } from './hidden-values.ts'
 import { filesOf } from './workflow-texts.ts'
 

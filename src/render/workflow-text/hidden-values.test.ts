@@ -1,7 +1,7 @@
 // What a shown difference leaves out of custom steps.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { textDiff } from '../../../domain/workflows/text-diff.ts'
+import { textDiff } from '../../domain/workflows/text-diff.ts'
 import { comparable, holdsHidden, withoutNumbers } from './hidden-values.ts'
 
 const file = (text: string) => [{ path: 'a.yaml', text }]

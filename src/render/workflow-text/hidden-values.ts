@@ -1,8 +1,8 @@
 // What a displayed diff hides of custom steps: header values and query values, which may be secrets.
 import type { Document as Parsed, Range } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
-import type { DiffLine } from '../../../domain/workflows/text-diff.ts'
-import { diffLines } from '../../../domain/workflows/text-diff.ts'
+import type { DiffLine } from '../../domain/workflows/text-diff.ts'
+import { diffLines } from '../../domain/workflows/text-diff.ts'
 import type { TextFile } from './workflow-texts.ts'
 import { wholeText } from './workflow-texts.ts'
 

@@ -1,7 +1,7 @@
 // Writing in pieces: together they are what JSON.stringify writes, so that a repeated call is known whatever its size.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRandom, fuzzRounds } from '../../../test/support/random.ts'
+import { createRandom, fuzzRounds } from '../../test/support/random.ts'
 import { jsonPieces } from './json-pieces.ts'
 
 const random = createRandom(16)

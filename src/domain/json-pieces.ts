@@ -1,5 +1,7 @@
 // Writes a large value as JSON a piece at a time. All pieces together are what JSON.stringify writes.
 
+import { Turn } from './turn.ts'
+
 /** In letters. Written at once: about a millisecond. */
 const pieceCost = 64 * 1024
 /** Of one value that is no text, such as a number of up to 24 letters; and of any text beside its letters. */
@@ -11,6 +13,17 @@ const heightMax = 6
 export function* jsonPieces(value: unknown): Generator<string> {
   const writer = new PieceWriter(value)
   while (!writer.isDone()) yield writer.piece()
+}
+
+/** All of them, in turns of the event loop. */
+export async function jsonInTurns(value: unknown): Promise<string> {
+  const turn = new Turn()
+  const pieces: string[] = []
+  for (const piece of jsonPieces(value)) {
+    pieces.push(piece)
+    if (turn.isOver()) await turn.next()
+  }
+  return pieces.join('')
 }
 
 /** A text, an array or an object that is too large to be written at once. */

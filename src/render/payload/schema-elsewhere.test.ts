@@ -1,0 +1,95 @@
+// Large payload schemas in a thread: they are compiled and checked there, with the results that they would have here.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { ThreadFailureKind, Threads } from '../../world/threads.ts'
+import { createThreads, ThreadFailure } from '../../world/threads.ts'
+import { compilePayloadSchema, isTooBusy } from './payload-schema.ts'
+import type { SchemaElsewhere, SchemaRequest } from './schema-elsewhere.ts'
+import { compileSchema, valuesHereMax } from './schema-elsewhere.ts'
+import { judgeSchemaAhead, schemaVerdict } from './schema-verdicts.ts'
+
+const real = createThreads({ entry: new URL('../render-thread.js', import.meta.url), size: 1 })
+after(() => real.close())
+
+const asked: SchemaRequest[] = []
+const answering = (answer: (message: unknown) => Promise<unknown>): Threads => ({
+  ...real,
+  run: (message) => {
+    asked.push(message as SchemaRequest)
+    return answer(message)
+  },
+})
+const failing = (kind: ThreadFailureKind): Threads =>
+  answering(() => Promise.reject(new ThreadFailure(kind, 'for a test')))
+
+const withFields = (count: number, more: object = {}): Record<string, unknown> => {
+  const fields = Array.from({ length: count }, (_, at) => [`field${at}`, { type: 'string', maxLength: at }])
+  return { type: 'object', properties: { ...Object.fromEntries(fields), ...more } }
+}
+const large = withFields(300, { currency: { enum: ['EUR', 'USD'], default: 'EUR' }, total: { type: 'number' } })
+
+async function elsewhere(threads: Threads, schema: Record<string, unknown>): Promise<SchemaElsewhere> {
+  const known = await compileSchema({ threads })(schema)
+  assert.ok(known.ok && 'checkElsewhere' in known)
+  return known
+}
+
+test('what a thread says of a payload is what is said here, and the defaults are filled in', async () => {
+  const known = await elsewhere(real, large)
+  const here = compilePayloadSchema(large)
+  assert.ok(here.ok)
+  for (const payload of [{}, { total: 1, field3: 'abc' }, { total: 'much', currency: 'GBP', field1: 'ab' }]) {
+    const copy: Record<string, unknown> = { ...payload }
+    const unfit = here.check(copy)
+    const given = Object.freeze({ ...payload })
+    assert.deepEqual(await known.checkElsewhere(given), { unfit, payload: unfit.length === 0 ? copy : given })
+  }
+})
+
+test('small schemas go to no thread; of large ones each value counts, whatever it is', async () => {
+  const none = failing('broken')
+  assert.ok((await compileSchema({ threads: none })(withFields(20))).ok)
+  assert.deepEqual(asked.splice(0), [])
+  const names = Array.from({ length: valuesHereMax }, (_, at) => `n${at}`)
+  const costly = [
+    { required: names },
+    { properties: Object.fromEntries(names.map((name) => [name, false])) },
+    { enum: names },
+  ]
+  for (const schema of costly) await compileSchema({ threads: none })(schema)
+  assert.equal(asked.splice(0).length, costly.length)
+  assert.ok((await compileSchema({})(large)).ok, 'without threads it is compiled here')
+})
+
+test('a schema that is wrong is refused with the place of the mistake', async () => {
+  const wrong = withFields(300, { total: { type: 'text' } })
+  assert.deepEqual(await compileSchema({ threads: real })(wrong), compilePayloadSchema(wrong))
+})
+
+test('without a thread nothing is said of a schema or a payload; one that takes too long is the fault of neither thread', async () => {
+  const unavailable = await compileSchema({ threads: failing('unavailable') })(large)
+  assert.ok(!unavailable.ok && unavailable.isStarved === true && unavailable.isOutOfTime === true)
+  const late = await compileSchema({ threads: failing('late') })(large)
+  assert.ok(!late.ok && late.isStarved === undefined && late.isOutOfTime === true)
+  let kind: ThreadFailureKind | undefined
+  const known = await elsewhere(
+    answering((message) => (kind === undefined ? real.run(message) : Promise.reject(new ThreadFailure(kind, 'no')))),
+    large,
+  )
+  kind = 'unavailable'
+  await assert.rejects(known.checkElsewhere({}), (error) => isTooBusy(error))
+  kind = 'late'
+  assert.match((await known.checkElsewhere({})).unfit[0] ?? '', /takes too long to validate/)
+})
+
+test('what was found ahead is not worked out again when the schema is saved', async () => {
+  const schema = withFields(200, { own: { const: 'ahead' } })
+  const value = { verdict: { ok: true, slowPatterns: ['as.the.thread.says'] }, unfit: [] }
+  await judgeSchemaAhead(
+    answering(async () => ({ value })),
+    schema,
+  )
+  assert.deepEqual(schemaVerdict(schema), value.verdict)
+  const other = withFields(200, { own: { const: 'not ahead' } })
+  assert.deepEqual(schemaVerdict(other), { ok: true, slowPatterns: [] })
+})

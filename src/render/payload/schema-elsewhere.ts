@@ -1,0 +1,149 @@
+// Large payload schemas in a thread: the validator compiles a schema in one piece, and a large one takes longer than others should
+// wait. Where there are no threads it is compiled here.
+import { BoundedMap } from '../../domain/bounded-map.ts'
+import type { Threads } from '../../world/threads.ts'
+import { ThreadFailure } from '../../world/threads.ts'
+import type { PayloadSchema, UnusableSchema } from './payload-schema.ts'
+import { compileInTurns, compilePayloadSchema, isTooBusy, tooBusy } from './payload-schema.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** A schema that this thread holds, or one that another does. */
+export type KnownSchema = PayloadSchema | SchemaElsewhere
+
+export interface SchemaElsewhere {
+  readonly ok: true
+  readonly slowPatterns: readonly string[]
+  /** Throws what `isTooBusy` recognises, as `check` does. */
+  checkElsewhere(payload: JsonObject): Promise<CheckedPayload>
+}
+
+export interface CheckedPayload {
+  /** What is wrong with it. */
+  readonly unfit: readonly string[]
+  /** With the defaults of the schema, if nothing is. */
+  readonly payload: JsonObject
+}
+
+export type CompileSchema = (schema: JsonObject) => KnownSchema | Promise<KnownSchema>
+
+/** As a thread is asked. Texts are copied far quicker than values are. */
+export interface SchemaRequest {
+  readonly payloadSchema: string
+  /** Absent if only the schema is wanted. */
+  readonly payload?: string
+}
+
+type Verdict = Pick<PayloadSchema & { ok: true }, 'ok' | 'slowPatterns'> | UnusableSchema
+
+/** `payload` is absent where it does not fit, or there was none. */
+export type SchemaReply =
+  | { readonly value: { readonly verdict: Verdict; readonly unfit: readonly string[]; readonly payload?: string } }
+  | { readonly fault: string }
+
+/**
+ * Values in a schema, whatever they are: a name that is required and a schema that is `false` become code as well. Of the costliest ones
+ * each takes some tenths of a millisecond.
+ */
+export const valuesHereMax = 250
+
+/** As a world has them: threads may be absent. */
+interface WithThreads {
+  readonly threads?: Threads | undefined
+}
+
+export const compileSchema =
+  (world: WithThreads): CompileSchema =>
+  async (schema) => {
+    const { threads } = world
+    if (threads === undefined || !hasMoreValues(schema, valuesHereMax)) return compileInTurns(schema)
+    const payloadSchema = JSON.stringify(schema)
+    const { verdict } = await asked(threads, { payloadSchema }).catch(withoutVerdict)
+    if (!verdict.ok) return verdict
+    const checkElsewhere = async (payload: JsonObject): Promise<CheckedPayload> => {
+      const reply = await asked(threads, { payloadSchema, payload: JSON.stringify(payload) }).catch(tooLate)
+      // It was compiled before, and had no time for it now.
+      if (!reply.verdict.ok) throw tooBusy()
+      return { unfit: reply.unfit, payload: reply.payload === undefined ? payload : JSON.parse(reply.payload) }
+    }
+    return { ok: true, slowPatterns: verdict.slowPatterns, checkElsewhere }
+  }
+
+type Asked = Extract<SchemaReply, { value: unknown }>['value']
+
+async function asked(threads: Threads, request: SchemaRequest): Promise<Asked> {
+  const reply = (await threads.run(request)) as SchemaReply
+  if (!('fault' in reply)) return reply.value
+  throw reply.fault === busy ? tooBusy() : new Error(reply.fault)
+}
+
+const tooLongToCompile = {
+  ok: false,
+  path: '',
+  message: 'takes too long to compile; simplify it',
+  isOutOfTime: true,
+} as const
+
+function withoutVerdict(error: unknown): { verdict: Verdict } {
+  if (isTooBusy(error) || (error instanceof ThreadFailure && error.kind === 'unavailable')) {
+    return { verdict: { ...tooLongToCompile, isStarved: true } }
+  }
+  if (error instanceof ThreadFailure) return { verdict: tooLongToCompile }
+  throw error
+}
+
+function tooLate(error: unknown): Asked {
+  if (!(error instanceof ThreadFailure)) throw error
+  if (error.kind === 'unavailable') throw tooBusy()
+  const unfit = ['payload takes too long to validate against the payloadSchema of the workflow']
+  return { verdict: { ok: true, slowPatterns: [] }, unfit }
+}
+
+/** Counts no further than it must. */
+function hasMoreValues(schema: JsonObject, most: number): boolean {
+  const open: unknown[] = [schema]
+  let left = most
+  while (open.length > 0) {
+    const one = open.pop()
+    left -= 1
+    if (left < 0) return true
+    if (typeof one === 'object' && one !== null) for (const name in one) open.push((one as JsonObject)[name])
+  }
+  return false
+}
+
+/** What a thread holds, by their texts: each is some hundred kilobytes. */
+const heldMax = 20
+const held = new BoundedMap<string, PayloadSchema>(heldMax)
+const busy = 'busy'
+
+/** No one waits for a thread as they do for the event loop; within its deadline. */
+const limitsInThread = { timeMaxMs: 3_000, totalMaxMs: 4_000 }
+
+/** Its code is compiled with the first call of it, which must not count as the time of a payload. */
+function compiledForUse(text: string): PayloadSchema {
+  const schema = compilePayloadSchema(JSON.parse(text), limitsInThread)
+  try {
+    if (schema.ok) schema.check({})
+  } catch (error) {
+    if (!isTooBusy(error)) throw error
+  }
+  return schema
+}
+
+/** In the thread. */
+export function schemaReply({ payloadSchema, payload }: SchemaRequest): SchemaReply {
+  try {
+    const schema = held.get(payloadSchema) ?? compiledForUse(payloadSchema)
+    if (!schema.ok) return { value: { verdict: schema, unfit: [] } }
+    held.set(payloadSchema, schema)
+    const verdict = { ok: true, slowPatterns: schema.slowPatterns } as const
+    if (payload === undefined) return { value: { verdict, unfit: [] } }
+    const checked = JSON.parse(payload)
+    const unfit = schema.check(checked)
+    return { value: { verdict, unfit, ...(unfit.length === 0 ? { payload: JSON.stringify(checked) } : {}) } }
+  } catch (error) {
+    if (isTooBusy(error)) return { fault: busy }
+    return { fault: error instanceof Error ? error.message : String(error) }
+  }
+}
