@@ -21,7 +21,7 @@ import { compileSchema } from '../render/payload/schema-elsewhere.ts'
 import type { World } from '../world/world.ts'
 import { cancelEvent } from './accept-cancel.ts'
 import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
-import { createCheckedVersions, judgeEvents } from './judge-events.ts'
+import { createCheckedVersions, readForJudging } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
 import { areLarge, isPlain, jobsAtOnce, peopleOf, withLargeExpanded, writeEvents } from './write-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
@@ -235,12 +235,13 @@ async function judgeCalls(
   const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
   const named = mayBePlain ? fastFlatMap(requests, peopleOf) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
-  const [judged, people] = await db.together((on) =>
+  const [judge, people] = await db.together((on) =>
     Promise.all([
-      judgeEvents(on, environment, versions, events),
+      readForJudging(on, environment, versions, events),
       mayBePlain ? foreseePeople(on, world, environment, named, areDecidedSoon) : undefined,
     ]),
   )
+  const judged = await judge()
   // An event that was refused may name people too: they must not be saved because of it.
   const mayWrite = people !== undefined && judged.every((one) => 'runnable' in one)
   const writesNoSubscriber = people !== undefined && people.made.length + people.changed.length === 0

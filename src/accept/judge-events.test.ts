@@ -7,7 +7,7 @@ import { Problem } from '../domain/problem.ts'
 import type { PayloadSchema } from '../render/payload/payload-schema.ts'
 import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
 import type { GivenEvent } from './judge-events.ts'
-import { createCheckedVersions, judgeEvents } from './judge-events.ts'
+import { createCheckedVersions, judgeEvents, readForJudging } from './judge-events.ts'
 
 const environment = { id: 'environment', organizationId: 'organization' } as Environment
 
@@ -169,6 +169,24 @@ test('an error that is no such delay is thrown', async () => {
   }
   const compile = () => ({ ok: true, check, slowPatterns: [], isQuick: () => false }) as const
   await assert.rejects(judgeEvents(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')]), /a fault/)
+})
+
+test('schemas are compiled, and payloads checked, when nothing is read any more', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const done: string[] = []
+  const check = (): string[] => {
+    done.push('checked')
+    return []
+  }
+  const compile = () => {
+    done.push('compiled')
+    return { ok: true, check, slowPatterns: [], isQuick: () => false } as const
+  }
+  const judge = await readForJudging(db, environment, { ...createCheckedVersions(), compile }, [eventOf('w')])
+  assert.deepEqual(done, [])
+  const [judged] = await judge()
+  assert.ok(judged !== undefined && 'runnable' in judged)
+  assert.deepEqual(done, ['compiled', 'checked'])
 })
 
 test('a payload whose schema cannot be used is refused, not let through', async () => {

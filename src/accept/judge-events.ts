@@ -85,13 +85,17 @@ export interface TriedWorkflow {
   readonly version: WorkflowVersion
 }
 
-export async function judgeEvents(
+export const judgeEvents = async (...parts: Parameters<typeof readForJudging>): Promise<Judged[]> =>
+  (await readForJudging(...parts))()
+
+/** Reads all that is needed. What it returns judges without the database: that may take a while, and holds no connection. */
+export async function readForJudging(
   db: Sql,
   environment: Environment,
   known: CheckedVersions,
   events: readonly GivenEvent[],
   tried?: TriedWorkflow,
-): Promise<Judged[]> {
+): Promise<() => Promise<Judged[]>> {
   const requests = fastFlatMap(events, (event) => ('request' in event ? [event.request] : []))
   const names = tried === undefined ? [...new Set(requests.map((request) => request.name))] : []
   const tenantNames = [...new Set(fastFlatMap(requests, (request) => request.tenant?.identifier ?? []))]
@@ -101,8 +105,7 @@ export async function judgeEvents(
     findTenants(db, environment, { identifiers: tenantNames }),
     transactionIds.length === 0 ? new Map<string, string>() : findEventIds(db, environment, transactionIds),
   ])
-  const versions = await learnVersions(db, environment, known, workflows)
-  if (tried !== undefined) versions.set(tried.version.id, await judgedVersion(tried.version, known))
+  const { versions, unknown } = await readVersions(db, environment, known, workflows)
   const facts: JudgingFacts = {
     versions,
     workflows: new Map(
@@ -116,6 +119,14 @@ export async function judgeEvents(
     clock: new CheckClock(),
     elsewhere: new Map(),
   }
+  return async () => {
+    await learn(unknown, known, versions)
+    if (tried !== undefined) versions.set(tried.version.id, await judgedVersion(tried.version, known))
+    return judgeAll(events, facts)
+  }
+}
+
+async function judgeAll(events: readonly GivenEvent[], facts: JudgingFacts): Promise<Judged[]> {
   const judged: Judged[] = []
   const turn = new Turn()
   let turnsLeft = busyTurnsMax
@@ -155,29 +166,34 @@ function judgedAtOnce(event: GivenEvent, facts: JudgingFacts): Judged {
 }
 
 /** Everything that these workflows need, whatever is cached beyond this request. */
-async function learnVersions(
+async function readVersions(
   db: Sql,
   environment: Environment,
-  known: CheckedVersions,
+  { cached, nowMs }: CheckedVersions,
   workflows: readonly TriggeredWorkflow[],
-): Promise<Map<string, CheckedVersion>> {
-  const { cached } = known
-  const needed = new Map<string, CheckedVersion>()
+): Promise<{ versions: Map<string, CheckedVersion>; unknown: readonly WorkflowVersion[] }> {
+  const versions = new Map<string, CheckedVersion>()
   const missing: string[] = []
   for (const { versionId } of workflows) {
     const judged = cached.get(versionId)
-    if (judged === undefined || judged.againAtMs <= known.nowMs()) missing.push(versionId)
-    else needed.set(versionId, judged)
+    if (judged === undefined || judged.againAtMs <= nowMs()) missing.push(versionId)
+    else versions.set(versionId, judged)
   }
-  if (missing.length === 0) return needed
+  return { versions, unknown: missing.length === 0 ? [] : await findVersions(db, environment, missing) }
+}
+
+async function learn(
+  unknown: readonly WorkflowVersion[],
+  known: CheckedVersions,
+  versions: Map<string, CheckedVersion>,
+): Promise<void> {
   const turn = new Turn()
-  for (const version of await findVersions(db, environment, missing)) {
+  for (const version of unknown) {
     if (turn.isOver()) await turn.next()
     const judged = await compiledOnce(version, known)
-    needed.set(version.id, judged)
-    cached.set(version.id, judged)
+    versions.set(version.id, judged)
+    known.cached.set(version.id, judged)
   }
-  return needed
 }
 
 /** Compiling takes several turns: who needs the version meanwhile waits for the same. */

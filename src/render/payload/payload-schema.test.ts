@@ -128,10 +128,10 @@ test('patterns of the linear engine match what others match', () => {
   }
 })
 
-test('five thousand texts are matched with a linear pattern, however busy the machine is', () => {
+test('two thousand texts are matched with a linear pattern, however busy the machine is', () => {
   const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
   const check = compiled({ properties: { ids: { items: { type: 'string', pattern: uuid } } } })
-  const ids = Array.from({ length: 5_000 }, (_, index) => `0190a5f0-7c3e-7b1a-8c2d-${String(index).padStart(12, '0')}`)
+  const ids = Array.from({ length: 2_000 }, (_, index) => `0190a5f0-7c3e-7b1a-8c2d-${String(index).padStart(12, '0')}`)
   for (let again = 0; again < 4; again += 1) assert.equal(judged(check, { ids }), '')
   assert.match(judged(check, { ids: [...ids, 'none'] }), /must match pattern/)
 })
