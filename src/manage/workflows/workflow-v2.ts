@@ -63,8 +63,8 @@ export async function replaceWorkflowV2(
   const id = await idOf(db, principal.environment, call.id)
   const workflow = settingOf(call.workflow)
   const { steps } = call.workflow
-  return changeBy(secondApi, db, world, principal, { ...call, id, steps, workflow }, (stored, newId) =>
-    definitionOf(call.workflow, newId, stored.definition),
+  return changeBy(secondApi, db, world, principal, { ...call, id, steps, workflow }, ({ definition }, newId, former) =>
+    definitionOf(call.workflow, newId, { ...definition, steps: [...definition.steps, ...former] }),
   )
 }
 
