@@ -27,8 +27,15 @@ import { WorkflowAsText } from './workflow-as-text.tsx'
 
 type Workflow = Schemas['Workflow']
 
-/** As a save would send them. */
-const isSame = (one: Draft, other: Draft): boolean => JSON.stringify(bodyOf(one)) === JSON.stringify(bodyOf(other))
+/** As a save would send them; a member that was taken away and is there again is in another place, and means the same. */
+const isSame = (one: Draft, other: Draft): boolean => ordered(bodyOf(one)) === ordered(bodyOf(other))
+
+const ordered = (body: Json): string =>
+  JSON.stringify(body, (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )
 
 export function EditorPage() {
   const { workflowId = '' } = useParams({ strict: false }) as { workflowId?: string }
