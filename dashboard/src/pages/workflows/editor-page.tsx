@@ -20,6 +20,7 @@ import { Flow } from './flow.tsx'
 import { GeneralForm } from './general-form.tsx'
 import { Preview } from './preview.tsx'
 import { Promote } from './promote.tsx'
+import { PromotedTo } from './promoted-to.tsx'
 import { VariablesContext } from './step-fields.tsx'
 import { StepForm } from './step-form.tsx'
 import { underKeysOf } from './step-keys.ts'
@@ -152,6 +153,7 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
             )}
             <CopyText text={workflow.triggers[0]?.identifier ?? workflow._id} whole />
           </div>
+          <PromotedTo workflow={workflow} />
         </div>
         <div className="flex flex-wrap items-center gap-2">
           {mayChange && (
