@@ -1,5 +1,5 @@
 // The documents that are made from code: docs/compatibility.md, docs/configuration.md, docs/openapi.json, docs/providers.md
-// and docs/webhook-events.md.
+// and docs/webhook-events.md; and the schemas that the dashboard makes its forms of.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { documentedRoutes } from '../src/http/registry.ts'
 import { compatibilityPage } from './compatibility-page.ts'
 import { table } from './markdown-table.ts'
 import { providersPage } from './providers-page.ts'
+import { stepSchemasModule } from './step-schemas-module.ts'
 import { webhookEventsPage } from './webhook-events-page.ts'
 
 /** Where a first start listens; a running service writes its own address into the document it serves. */
@@ -22,13 +23,12 @@ export interface GeneratedDocument {
 }
 
 export function generateDocuments(): GeneratedDocument[] {
+  const openApi = openApiDocument(documentedRoutes, shownBaseUrl)
   return [
+    { path: 'dashboard/src/pages/workflows/step-schemas.ts', text: stepSchemasModule(openApi) },
     { path: 'docs/compatibility.md', text: compatibilityPage() },
     { path: 'docs/configuration.md', text: configurationPage() },
-    {
-      path: 'docs/openapi.json',
-      text: `${JSON.stringify(openApiDocument(documentedRoutes, shownBaseUrl), null, 2)}\n`,
-    },
+    { path: 'docs/openapi.json', text: `${JSON.stringify(openApi, null, 2)}\n` },
     { path: 'docs/providers.md', text: providersPage() },
     { path: 'docs/webhook-events.md', text: webhookEventsPage() },
   ]

@@ -74,10 +74,14 @@ function sharedTitles(schemas: readonly unknown[]): string[] {
 const ownFormats = ['locale', 'timezone', 'web-address']
 
 /** Strict: a misspelt keyword or format is an error. References are read from the document itself. */
+/** Extensions that OpenAPI allows: which members a step of each type has. */
+const ownKeywords = ['x-steps']
+
 function schemaChecker(root: Json): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTuples: false })
   formats.default(ajv)
   for (const format of ownFormats) ajv.addFormat(format, true)
+  for (const keyword of ownKeywords) ajv.addKeyword({ keyword, schemaType: 'object' })
   ajv.addVocabulary(['components'])
   ajv.addSchema({ $id: 'document', components: root.components })
   return ajv
@@ -194,6 +198,7 @@ test('every schema of the document is one', () => {
     ajv.compile({ $ref: `document#/components/schemas/${title}` })
   for (const { operation } of operations) for (const { schema } of operation.parameters) ajv.compile(schema)
   assert.throws(() => ajv.compile({ type: 'string', maxLenght: 5 }), /unknown keyword/)
+  assert.throws(() => ajv.compile({ 'x-step': {} }), /unknown keyword/)
   assert.throws(() => ajv.compile({ type: 'text' }))
   assert.throws(() => ajv.compile({ type: 'string', format: 'datetime' }), /unknown format/)
 })

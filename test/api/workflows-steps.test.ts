@@ -102,6 +102,28 @@ test('a step without a name of its own is a new one, and so is one that names a 
   assert.notEqual(borrowed.steps[0]._id, other.steps[0]._id)
 })
 
+test('a step that was removed and is there again has the ids it had, and its variants have theirs', async () => {
+  const variants = [inApp('of a few', { filters: [condition('a')] })]
+  const made = await create(app, {
+    name: 'x',
+    steps: [inApp('a'), digest({ uuid: 'the-digest' }), inApp('c', { variants })],
+  })
+  const [first, second, third] = made.steps
+  const sent = ({ _parentId, ...step }: Json): Json => step
+  const without = await replaced(made._id, [sent(first)])
+  assert.deepEqual(without.steps.map(idsOf), [idsOf(first)])
+  // As an undo sends it: after another version was saved, with what was changed since.
+  await replaced(made._id, [inApp('changed', { _id: first._id })])
+  const steps = [inApp('changed', { _id: first._id }), sent({ ...second, name: 'Again' }), sent(third)]
+  const patched = await app.call('PATCH', `/v1/workflows/${made._id}`, { body: { steps } })
+  assert.equal(patched.status, 200, patched.text)
+  assert.deepEqual(patched.body.steps.map(idsOf), made.steps.map(idsOf))
+  assert.deepEqual(patched.body.steps[2].variants.map(idsOf), third.variants.map(idsOf))
+  assert.equal(patched.body.steps[1].name, 'Again')
+  await replaced(made._id, [sent(first)])
+  assert.deepEqual((await replaced(made._id, steps)).steps.map(idsOf), made.steps.map(idsOf))
+})
+
 test('two steps that name the same one are refused', async () => {
   const made = await create(app, { name: 'x', steps: [inApp('a', { uuid: 'u' })] })
   const [step] = made.steps

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before } from 'node:test'
 import './stories/kept.ts'
+import './stories/step-forms.ts'
 import './stories/lists.ts'
 import './stories/tenants.ts'
 import './stories/taken-back.ts'

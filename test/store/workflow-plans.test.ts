@@ -6,7 +6,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import { versionsPage } from '../../src/read/workflows/workflow-versions.ts'
 import type { WorkflowQuery } from '../../src/read/workflows/workflows.ts'
 import { retrieveWorkflow, workflowsPage } from '../../src/read/workflows/workflows.ts'
-import { findWorkflowAt } from '../../src/store/workflows/workflow-versions.ts'
+import { findFormerSteps, findWorkflowAt } from '../../src/store/workflows/workflow-versions.ts'
 import { findVersions, findWorkflowsByIdentifier } from '../../src/store/workflows/workflows.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -105,6 +105,10 @@ test('versions of a workflow are listed and found through the index of their num
     )
     assert.equal(found?.number, 1)
   }
+  const former = await assertBounded(app.database.db, 'former steps', pageBounds, (db) =>
+    findFormerSteps(db, environment, { workflowId: workflow._id, ids: ['nobody'] }),
+  )
+  assert.deepEqual(former, [])
 })
 
 test('what a trigger asks for is found by key', async () => {

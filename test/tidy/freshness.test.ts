@@ -5,11 +5,12 @@ import { generateDocuments } from '../../scripts/generate-docs.ts'
 import { staleDocuments } from './rules/freshness.ts'
 import { readSources, sample } from './rules/sources.ts'
 
-test('the compatibility, the configuration, the OpenAPI document, the providers and the events of webhooks are what `npm run docs` writes', () => {
+test('the compatibility, the configuration, the OpenAPI document, the schemas of steps, the providers and the events of webhooks are what `npm run docs` writes', () => {
   const generated = generateDocuments()
   assert.deepEqual(
     generated.map(({ path }) => path),
     [
+      'dashboard/src/pages/workflows/step-schemas.ts',
       'docs/compatibility.md',
       'docs/configuration.md',
       'docs/openapi.json',
@@ -17,7 +18,7 @@ test('the compatibility, the configuration, the OpenAPI document, the providers 
       'docs/webhook-events.md',
     ],
   )
-  assert.deepEqual(staleDocuments(generated, readSources(['docs'], ['.md', '.json'])), [])
+  assert.deepEqual(staleDocuments(generated, readSources(['docs', 'dashboard/src'], ['.md', '.json', '.ts'])), [])
 })
 
 test('a missing document and one that differs by a character are named', () => {

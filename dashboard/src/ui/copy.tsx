@@ -1,5 +1,6 @@
 // Text that is copied whole by a click, ids shown shortened, and code with a button.
 import { useState } from 'react'
+import { copyText } from './clipboard.ts'
 import { Icon } from './icons.tsx'
 import { say } from './toast.tsx'
 
@@ -15,29 +16,6 @@ function useCopied(): [boolean, (text: string) => void] {
     })
   }
   return [copied, copy]
-}
-
-/** Browsers have a clipboard only for pages that came over https or from the machine itself; the older way works in all. */
-async function copyText(text: string): Promise<boolean> {
-  if (navigator.clipboard !== undefined) {
-    const isDone = await navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    )
-    if (isDone) return true
-  }
-  const focused = document.activeElement
-  const field = document.createElement('textarea')
-  field.value = text
-  field.setAttribute('aria-hidden', 'true')
-  // Beside what has the focus: a dialog lets nothing outside of it be selected.
-  const parent = focused?.closest('dialog') ?? document.body
-  parent.append(field)
-  field.select()
-  const isDone = document.execCommand('copy')
-  field.remove()
-  if (focused instanceof HTMLElement) focused.focus()
-  return isDone
 }
 
 export const shortened = (text: string): string => (text.length <= 18 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`)

@@ -1,5 +1,6 @@
 // Short news at the edge of the page: what was done, or what did not work.
-import { useSyncExternalStore } from 'react'
+import { useState, useSyncExternalStore } from 'react'
+import { copyText } from './clipboard.ts'
 import { Icon } from './icons.tsx'
 
 interface Undo {
@@ -13,11 +14,13 @@ interface Toast {
   readonly text: string
   /** Takes back what was done. */
   readonly undo: Undo | undefined
+  /** Of a fault of the service: to be quoted. */
+  readonly errorId: string | undefined
 }
 
 const shownMs = 6_000
 /** To read it, to think, and to get there. */
-const undoShownMs = 12_000
+const actShownMs = 12_000
 let toasts: readonly Toast[] = []
 let last = 0
 const listeners = new Set<() => void>()
@@ -33,18 +36,35 @@ const dismiss = (toast: Toast): void => change(toasts.filter((one) => one !== to
 export const dropUndos = (): void => change(toasts.filter(({ undo }) => undo === undefined))
 
 /** Answers with a way to take the news off the page before its time. */
-export function say(text: string, tone: Toast['tone'] = 'good', onUndo?: () => void): () => void {
+export const say = (text: string, tone: Toast['tone'] = 'good', onUndo?: () => void): (() => void) =>
+  show({ tone, text, undo: onUndo === undefined ? undefined : { text: 'Undo', onUndo }, errorId: undefined })
+
+function show(news: Omit<Toast, 'id'>): () => void {
   last += 1
-  const toast = { id: last, tone, text, undo: onUndo === undefined ? undefined : { text: 'Undo', onUndo } }
+  const toast = { ...news, id: last }
   change([...toasts.slice(-3), toast])
-  setTimeout(() => dismiss(toast), onUndo === undefined ? shownMs : undoShownMs)
+  setTimeout(() => dismiss(toast), news.undo === undefined && news.errorId === undefined ? shownMs : actShownMs)
   return () => dismiss(toast)
 }
 
 /** With what to quote, where the fault is the service's own. */
 export function sayError(error: Error): void {
   const { errorId } = error as { errorId?: string }
-  say(errorId === undefined ? error.message : `${error.message} (error ${errorId})`, 'error')
+  show({ tone: 'error', text: error.message, undo: undefined, errorId })
+}
+
+function CopyError({ errorId }: { errorId: string }) {
+  const [isCopied, setCopied] = useState(false)
+  return (
+    <button
+      type="button"
+      title={`Copy ${errorId}`}
+      className="link shrink-0 font-medium"
+      onClick={() => void copyText(errorId).then(setCopied)}
+    >
+      {isCopied ? 'Copied' : 'Copy the error id'}
+    </button>
+  )
 }
 
 export function Toasts() {
@@ -70,6 +90,7 @@ export function Toasts() {
             className={`mt-0.5 ${toast.tone === 'good' ? 'text-green' : 'text-red'}`}
           />
           <span>{toast.text}</span>
+          {toast.errorId !== undefined && <CopyError errorId={toast.errorId} />}
           {toast.undo !== undefined && (
             <button
               type="button"

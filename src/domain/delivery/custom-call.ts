@@ -12,7 +12,7 @@ export const callMethods = ['POST', 'PUT', 'PATCH'] as const
 export const callTimeoutMs = 10_000
 /** A third of a lease: enough time is left to record the result of the call. */
 export const callTimeoutMsMax = 20_000
-const callTimeoutMsMin = 100
+export const callTimeoutMsMin = 100
 /** Servers refuse longer ones. */
 export const callUrlLengthMax = 4_000
 const headersMax = 20

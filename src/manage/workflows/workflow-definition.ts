@@ -66,13 +66,14 @@ export function newDefinition(
   return completed({ ...emptyDefinition, name: given.name }, given, newId, replaced, translation)
 }
 
-/** What is absent stays, null clears; of the preference settings, each channel on its own. */
+/** What is absent stays, null clears; of the preference settings, each channel on its own. `former`: removed earlier. */
 export function changedDefinition(
   stored: StoredDefinition,
   given: WorkflowChange,
   newId: () => string,
+  former: readonly NotificationStep[] = [],
 ): StoredDefinition {
-  return completed(stored, given, newId, stored, asTheyAre)
+  return completed(stored, given, newId, { ...stored, steps: [...stored.steps, ...former] }, asTheyAre)
 }
 
 function completed(

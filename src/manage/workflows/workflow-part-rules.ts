@@ -1,4 +1,5 @@
 // What a step or a variant contains that could not be done, or would be silently ignored: found before it is stored.
+import { settingsOf } from '../../domain/workflows/step-settings.ts'
 import type { RunnableStepType, StepTemplate, StepVariant } from '../../domain/workflows/workflow.ts'
 import { isPrivateHost } from '../../world/outbound/address-guard.ts'
 import type { GivenStep, GivenVariant, Mistake } from './workflow-steps.ts'
@@ -75,27 +76,17 @@ function blockMistakes({ content }: StepTemplate, path: string): Mistake[] {
   )
 }
 
-const timing = ['type', 'amount', 'unit', 'timed', 'cron', 'extendToSchedule']
-
-/** Which settings have a meaning, by type; the other types have none. */
-export const settingsOf: Readonly<Partial<Record<RunnableStepType, readonly string[]>>> = {
-  digest: [...timing, 'digestKey', 'backoff', 'backoffAmount', 'backoffUnit', 'updateMode'],
-  delay: [...timing, 'delayPath', 'dynamicKey'],
-  throttle: ['type', 'amount', 'unit', 'dynamicKey', 'threshold', 'throttleKey'],
-  custom: ['type', 'url', 'method', 'headers', 'body', 'timeoutMs', 'continueOnFailure'],
-}
-
 /** Those of one kind only, which would be passed over in silence by another. */
-const settingsOfKinds: Readonly<Record<string, string>> = { cron: 'timed', dynamicKey: 'dynamic' }
+const refusedElsewhere: Readonly<Record<string, string>> = { cron: 'timed', dynamicKey: 'dynamic' }
 
 export function foreignSettings(type: RunnableStepType, { metadata }: StepVariant, path: string): Mistake[] {
   const settings: Readonly<Record<string, unknown>> = { ...metadata }
-  const own = settingsOf[type] ?? []
-  const kinds = type === 'delay' ? { ...settingsOfKinds, timed: 'timed' } : settingsOfKinds
+  const own = settingsOf(type)
+  const kinds = type === 'delay' ? { ...refusedElsewhere, timed: 'timed' } : refusedElsewhere
   return Object.keys(settings).flatMap((member) => {
     if (!saysSomething(settings[member])) return []
     const kind = (kinds as Readonly<Record<string, string | undefined>>)[member]
-    const isOwn = own.includes(member)
+    const isOwn = own?.has(member) === true
     if (isOwn && (kind === undefined || kind === settings['type'])) return []
     const words = isOwn ? `a ${type} of the type ${settings['type']}` : `a ${type}`
     return [{ path: `${path}.metadata.${member}`, message: `must be omitted: ${words} does not have this setting` }]

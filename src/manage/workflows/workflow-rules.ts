@@ -5,6 +5,7 @@ import { customTexts } from '../../domain/delivery/custom-call.ts'
 import { nearest } from '../../domain/nearest.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { conflict, invalid, notFound } from '../../domain/problem.ts'
+import { settingsOf } from '../../domain/workflows/step-settings.ts'
 import type {
   CustomMetadata,
   NotificationStep,
@@ -22,7 +23,7 @@ import {
 import { schemaVerdict } from '../../render/payload/schema-verdicts.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
-import { foreignSettings, replyMistakes, settingsOf, templateContradictions } from './workflow-part-rules.ts'
+import { foreignSettings, replyMistakes, templateContradictions } from './workflow-part-rules.ts'
 import type { ArrangedStep, Mistake } from './workflow-steps.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -118,7 +119,7 @@ function typeMistakeOf(type: string): string | undefined {
 }
 
 function variantMistakes(type: RunnableStepType, variant: StepVariant, path: string): Mistake[] {
-  if (settingsOf[type] !== undefined) {
+  if (settingsOf(type) !== undefined) {
     return [{ path, message: `must be omitted: a ${type} step has no content` }]
   }
   if (variant.template.type !== type) {
@@ -144,8 +145,8 @@ function partMistakes(type: RunnableStepType, part: NotificationStep, path: stri
   return [
     ...found.map((mistake) => ({ path: `${path}.${dotted(mistake.path)}`, message: mistake.message })),
     ...templateContradictions(part.template, `${path}.template`),
-    ...(isKnownKind && settingsOf[type] !== undefined ? foreignSettings(type, part, path) : []),
-    ...(part.metadata !== undefined && settingsOf[type] === undefined
+    ...(isKnownKind && settingsOf(type) !== undefined ? foreignSettings(type, part, path) : []),
+    ...(part.metadata !== undefined && settingsOf(type) === undefined
       ? [{ path: `${path}.metadata`, message: `must be omitted: a step of the type ${type} has no settings` }]
       : []),
     ...sizeMistakes(`${path}.template.data`, part.template.data, dataBytesMax),

@@ -64,8 +64,9 @@ export async function replaceWorkflowV2(
   const id = await idOf(db, principal.environment, call.id)
   const workflow = settingOf(call.workflow)
   const { steps, payloadSchema } = call.workflow
-  return changeBy(secondApi, db, world, principal, { ...call, id, steps, payloadSchema, workflow }, (stored, newId) =>
-    definitionOf(call.workflow, newId, stored.definition),
+  const change = { ...call, id, steps, payloadSchema, workflow }
+  return changeBy(secondApi, db, world, principal, change, ({ definition }, newId, former) =>
+    definitionOf(call.workflow, newId, { ...definition, steps: [...definition.steps, ...former] }),
   )
 }
 

@@ -17,6 +17,7 @@ import { integrationStatusOf } from '../../domain/workflows/workflow-integration
 import { examineAhead } from '../../render/examine.ts'
 import { judgeSchemaAhead } from '../../render/payload/schema-verdicts.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
+import { findFormerSteps } from '../../store/workflows/workflow-versions.ts'
 import type { StoredDefinition, WorkflowRow } from '../../store/workflows/workflows.ts'
 import {
   countWorkflows,
@@ -145,8 +146,8 @@ export async function replaceWorkflow(
   principal: Principal,
   call: Call & Known & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
-    newDefinition(call.workflow, newId, stored.definition),
+  return changeBy(firstApi, db, world, principal, withSteps(call), ({ definition }, newId, former) =>
+    newDefinition(call.workflow, newId, { ...definition, steps: [...definition.steps, ...former] }),
   )
 }
 
@@ -156,8 +157,8 @@ export async function changeWorkflow(
   principal: Principal,
   call: Call & Known & { id: string; workflow: WorkflowChange },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstApi, db, world, principal, withSteps(call), (stored, newId) =>
-    changedDefinition(stored.definition, call.workflow, newId),
+  return changeBy(firstApi, db, world, principal, withSteps(call), ({ definition }, newId, former) =>
+    changedDefinition(definition, call.workflow, newId, former),
   )
 }
 
@@ -194,7 +195,7 @@ export async function changeBy<Body>(
   world: World,
   principal: Principal,
   call: Call & Examined & Known & { id: string; workflow: Setting },
-  definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
+  definitionOf: (stored: WorkflowRow, newId: () => string, former: readonly NotificationStep[]) => StoredDefinition,
 ): Promise<Answer<Body>> {
   const { environment } = principal
   const given = call.workflow
@@ -213,7 +214,11 @@ export async function changeBy<Body>(
       given.notificationGroupId === undefined
         ? stored.group_id
         : (await groupFor(tx, world, environment, given.notificationGroupId))._id
-    const definition = definitionOf(stored, () => world.newId(now))
+    const definition = definitionOf(
+      stored,
+      () => world.newId(now),
+      await formerSteps(tx, environment, stored, call.steps),
+    )
     throwIfStruckOut(principal, definition.steps)
     // What was stored before is not checked again.
     if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
@@ -237,6 +242,20 @@ export async function changeBy<Body>(
     })
     return ok(await api.answerOf(tx, principal, stored.id))
   })
+}
+
+/** Steps that were removed and are there again, by the ids they had: what is open under them goes on. */
+async function formerSteps(
+  tx: Tx,
+  environment: Environment,
+  { id, definition }: WorkflowRow,
+  given: unknown,
+): Promise<NotificationStep[]> {
+  const steps = Array.isArray(given) ? (given as readonly { readonly _id?: string }[]) : []
+  const ids = steps.flatMap(({ _id }) =>
+    _id === undefined || definition.steps.some((step) => step._id === _id) ? [] : [_id],
+  )
+  return ids.length === 0 ? [] : findFormerSteps(tx, environment, { workflowId: id, ids })
 }
 
 interface Wanted {

@@ -2,6 +2,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { NotificationStep } from '../../domain/workflows/workflow.ts'
 import type { WorkflowRow } from './workflows.ts'
 import { workflowColumns } from './workflows.ts'
 
@@ -51,4 +52,24 @@ export async function findWorkflowAt(
     cross join lateral (select name from notification_groups
       where environment_id = ${environment.id} and id = w.group_id limit 1) as g
     where w.environment_id = ${environment.id} and w.id = ${workflowId} and w.deleted_at is null`)
+}
+
+/** So many versions are searched for a step that is no longer there; whoever takes one back does so soon. */
+const formerVersionsMax = 100
+
+/** Steps with these ids as the newest version that had them had them. */
+export async function findFormerSteps(
+  db: Sql,
+  environment: Environment,
+  { workflowId, ids }: { workflowId: string; ids: readonly string[] },
+): Promise<NotificationStep[]> {
+  const found = await db.rows<{ step: NotificationStep }>(sql`
+    select distinct on (step->>'_id') step
+    from (select number, definition from workflow_versions
+      where environment_id = ${environment.id} and workflow_id = ${workflowId}
+      order by number desc limit ${formerVersionsMax}) as v
+    cross join lateral jsonb_array_elements(v.definition->'steps') as step
+    where step->>'_id' = any(${ids}::text[])
+    order by step->>'_id', v.number desc`)
+  return found.map(({ step }) => step)
 }

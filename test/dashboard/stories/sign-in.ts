@@ -1,9 +1,10 @@
 // Signing in, and what happens without it.
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { fill } from '../sample-data.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { close, gone, heading, scene, shared, shown, skip } from '../story.ts'
+import { close, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
 
 test('the link of the start signs in once, and leads to a first notification in one click', { skip }, async () => {
   const visitor = await scene.visitor()
@@ -79,6 +80,32 @@ test('a session that has ended asks to sign in, and the page comes back', { skip
   await visitor.getByLabel('API key').fill(developmentKey)
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await heading(visitor, 'Subscribers')
+  await close(visitor)
+})
+
+test('a session that ends before a save keeps what was typed, and the page comes back with it', { skip }, async () => {
+  const visitor = await scene.visitor({ key: developmentKey })
+  const steps = [{ name: 'Bell', template: { type: 'in_app', content: 'first words' } }]
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Typed for long', active: true, steps })
+  await visitor.goto(`development/workflows/${_id}`)
+  const text = visitor.getByLabel('Text', { exact: true })
+  await written(text, 'first words')
+  await text.fill('words of an hour')
+  // Another tab signed out, or the twelve hours are over: the page learns it from the answer to the save.
+  await visitor.context().clearCookies()
+  await visitor.getByRole('button', { name: 'Save', exact: true }).click()
+  await heading(visitor, /^Sign in/)
+  await visitor.getByLabel('API key').fill(developmentKey)
+  await visitor.getByRole('button', { name: 'Sign in' }).click()
+  await visitor.waitForURL(new RegExp(`/development/workflows/${_id}`))
+  await written(text, /^words of an hour$/)
+  await shown(visitor, 'Not saved')
+  const stored = async () => (await scene.call('GET', `/v1/workflows/${_id}`)).steps[0].template.content
+  assert.equal(await stored(), 'first words')
+  await visitor.getByRole('button', { name: 'Save', exact: true }).click()
+  await shown(visitor, /Saved\. New events/)
+  assert.equal(await stored(), 'words of an hour')
+  await scene.call('DELETE', `/v1/workflows/${_id}`)
   await close(visitor)
 })
 

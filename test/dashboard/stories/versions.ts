@@ -79,6 +79,8 @@ test('a workflow is promoted to Production with its layout, after what changes w
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'Promote to another environment' }).click()
   }
+  const elsewhere = page.getByRole('list', { name: 'Other environments' })
+  await elsewhere.getByText('Not in Production yet').waitFor()
   await page.getByLabel('Name of the step').fill('Not saved')
   await open()
   const dialog = page.getByRole('dialog')
@@ -94,4 +96,26 @@ test('a workflow is promoted to Production with its layout, after what changes w
   await open()
   await dialog.getByText('Production is up to date').waitFor()
   await page.keyboard.press('Escape')
+  await elsewhere.getByText('Production has this version, promoted').waitFor()
+})
+
+test('the editor says which version another environment has, and since when', { skip }, async () => {
+  const { page } = shared
+  const { steps } = await scene.call('GET', `/v1/workflows/${workflowId}`)
+  await scene.call('PATCH', `/v1/workflows/${workflowId}`, { description: 'Later words', steps })
+  await page.goto(`development/workflows/${workflowId}`)
+  const elsewhere = page.getByRole('list', { name: 'Other environments' })
+  await elsewhere.getByText('Production has version 3, 1 save behind, promoted').waitFor()
+  await elsewhere.getByRole('time').waitFor()
+  // Whether it is switched on there is no part of a version.
+  const there = (body: object) => scene.call('PATCH', '/v1/workflows/invoice-sent', body, productionKey)
+  await there({ active: false })
+  await page.reload()
+  await elsewhere.getByText('Production has version 3, 1 save behind').waitFor()
+  await there({ description: 'Words of their own' })
+  await page.reload()
+  await elsewhere.getByText('Production has another version, saved').waitFor()
+  await there({ description: 'Later words' })
+  await page.reload()
+  await elsewhere.getByText('Production has this version').waitFor()
 })

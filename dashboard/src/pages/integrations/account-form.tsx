@@ -8,9 +8,9 @@ import { useMayChange } from '../../session.tsx'
 import { Button, SelectField, TextField, Toggle } from '../../ui/controls.tsx'
 import { SaveNotices } from '../../ui/edit-page.tsx'
 import { useEdits } from '../../ui/edits.ts'
+import type { Json } from '../workflows/condition-parts.ts'
+import { wholeFilters } from '../workflows/condition-parts.ts'
 import { Conditions } from '../workflows/conditions.tsx'
-import type { Json } from '../workflows/draft.ts'
-import { wholeFilters } from '../workflows/draft.ts'
 
 type Integration = Schemas['Integration']
 type Provider = Schemas['Provider']

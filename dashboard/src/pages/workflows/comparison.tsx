@@ -57,6 +57,18 @@ const examples: Readonly<Record<string, string>> = {
   ALL_IN: 'red, blue',
 }
 
+/** What its members are called on the page. */
+export const wordsOfMembers: Readonly<Record<string, string>> = {
+  on: 'What is compared',
+  field: 'Member',
+  operator: 'Comparison',
+  value: 'Value',
+  webhookUrl: 'Address that is asked',
+  timeOperator: 'Unit',
+  step: 'Which step',
+  stepType: 'Its messages',
+}
+
 /** What a comparison starts with when it is about something else. */
 function begun(on: string, before: Part, earlier: readonly EarlierStep[]): Part {
   if (on === 'isOnline') return { on, value: true }
@@ -73,11 +85,13 @@ function begun(on: string, before: Part, earlier: readonly EarlierStep[]): Part 
 export function Comparison({
   part,
   earlier,
+  error,
   subjects,
   onChange,
 }: {
   part: Part
   earlier: readonly EarlierStep[]
+  error?: string | undefined
   /** What may be compared; everything when left out. */
   subjects?: readonly string[]
   onChange: (part: Part | undefined) => void
@@ -94,6 +108,11 @@ export function Comparison({
       />
       <Members part={part} earlier={earlier} set={set} />
       <IconButton name="trash" label="Remove the comparison" onClick={() => onChange(undefined)} className="ml-auto" />
+      {error !== undefined && (
+        <p role="alert" className="order-last basis-full text-xs text-red">
+          {error}
+        </p>
+      )}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 // When a step applies: groups of comparisons, of which all or any must hold.
 import { Button, IconButton } from '../../ui/controls.tsx'
-import { Comparison } from './comparison.tsx'
+import { Comparison, wordsOfMembers } from './comparison.tsx'
 import type { EarlierStep, Part } from './condition-parts.ts'
 import type { Json } from './draft.ts'
 
@@ -29,6 +29,7 @@ export function Conditions({
   earlier = [],
   title = 'Conditions',
   subjects,
+  errorOf,
   none = 'The step always applies. With a condition it is skipped for those whom it does not fit.',
   onChange,
 }: {
@@ -37,6 +38,8 @@ export function Conditions({
   title?: string
   /** What may be compared; everything when left out. */
   subjects?: readonly string[]
+  /** What the service said of a part, by its path: `0.children.1.field`. */
+  errorOf?: (path: string) => string | undefined
   /** What it means that there is no condition. */
   none?: string
   onChange: (filters: Json[]) => void
@@ -69,6 +72,7 @@ export function Conditions({
               key={place}
               part={part}
               earlier={earlier}
+              error={errorOf === undefined ? undefined : faultOfPart(errorOf, `${index}.children.${place}`)}
               {...(subjects === undefined ? {} : { subjects })}
               onChange={(next) =>
                 putGroup(index, {
@@ -90,6 +94,17 @@ export function Conditions({
       ))}
     </section>
   )
+}
+
+/** The first of its members that the service refused, with the name that it has on the page. */
+function faultOfPart(errorOf: (path: string) => string | undefined, path: string): string | undefined {
+  const whole = errorOf(path)
+  if (whole !== undefined) return whole
+  for (const [member, words] of Object.entries(wordsOfMembers)) {
+    const error = errorOf(`${path}.${member}`)
+    if (error !== undefined) return `${words}: ${error}`
+  }
+  return undefined
 }
 
 function GroupHead({

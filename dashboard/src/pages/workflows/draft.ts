@@ -1,22 +1,15 @@
 // A workflow while it is edited: what can be changed of it, kept in this browser until it is saved.
 import type { Schemas } from '../../api.ts'
 import { forgotten, kept, stored } from '../../ui/kept.ts'
+import { wholeFilters } from './condition-parts.ts'
+import type { DraftStep, Json } from './draft-step.ts'
+import type { Schema } from './schema.ts'
+import { propertyOf, typesOf } from './schema.ts'
+import { stepSchema } from './step-schemas.ts'
+
+export type { DraftStep, Json } from './draft-step.ts'
 
 type Workflow = Schemas['Workflow']
-export type Json = Record<string, unknown>
-
-export interface DraftStep {
-  readonly key: string
-  readonly _id?: string
-  readonly name: string
-  readonly active: boolean
-  readonly template: Json & { readonly type: string }
-  readonly metadata?: Json | undefined
-  readonly filters: readonly Json[]
-  /** What this editor has no form for, passed on as it is. */
-  readonly rest: Json
-}
-
 export interface Draft {
   readonly name: string
   readonly description: string
@@ -26,57 +19,28 @@ export interface Draft {
   readonly steps: readonly DraftStep[]
 }
 
-const templateMembers = [
-  'type',
-  'contentType',
-  'subject',
-  'preheader',
-  'senderName',
-  'layoutId',
-  'title',
-  'from',
-  'replyTo',
-  'disableOutputSanitization',
-  'cta',
-  'actor',
-  'feedId',
-  'variables',
-  'data',
-  'name',
-  'content',
-  '_layoutId',
-  '_feedId',
-]
-const metadataMembers = [
-  'type',
-  'amount',
-  'unit',
-  'digestKey',
-  'backoff',
-  'backoffAmount',
-  'backoffUnit',
-  'updateMode',
-  'timed',
-  'cron',
-  'extendToSchedule',
-  'delayPath',
-  'dynamicKey',
-  'threshold',
-  'throttleKey',
-  'url',
-  'method',
-  'headers',
-  'timeoutMs',
-  'continueOnFailure',
-  'body',
-  'delayConditions',
-]
-const restMembers = ['shouldStopOnFail', 'skip', 'replyCallback', 'variants', 'uuid']
+const templateSchema = propertyOf(stepSchema, 'template')
+const metadataSchema = propertyOf(stepSchema, 'metadata')
+/** Have a place of their own in a draft, or none: the order of the list says which step comes before which. */
+const ownMembers = ['_id', '_parentId', 'name', 'active', 'template', 'metadata', 'filters']
+const restMembers = Object.keys(stepSchema.properties ?? {}).filter((name) => !ownMembers.includes(name))
+const variantMembers = [...restMembers.filter((name) => name !== 'variants'), '_id', 'name', 'active']
 
 function picked(from: object | null | undefined, names: readonly string[]): Json {
   const given = (from ?? {}) as Json
   return Object.fromEntries(
     names.flatMap((name) => (given[name] === undefined || given[name] === null ? [] : [[name, given[name]]])),
+  )
+}
+
+/** What the service takes of what it answers; null only where it means something, such as no layout. */
+function accepted(schema: Schema, from: object | null | undefined): Json {
+  const { properties = {} } = schema
+  return Object.fromEntries(
+    Object.entries(from ?? {}).filter(([name, value]) => {
+      const known = properties[name]
+      return known !== undefined && value !== undefined && (value !== null || typesOf(known).includes('null'))
+    }),
   )
 }
 
@@ -98,8 +62,8 @@ export function draftOf(workflow: Workflow): Draft {
       ...(step._id === undefined ? {} : { _id: step._id }),
       name: step.name ?? '',
       active: step.active ?? true,
-      template: picked(step.template, templateMembers) as DraftStep['template'],
-      ...(step.metadata == null ? {} : { metadata: picked(step.metadata, metadataMembers) }),
+      template: accepted(templateSchema, step.template) as DraftStep['template'],
+      ...(step.metadata == null ? {} : { metadata: accepted(metadataSchema, step.metadata) }),
       filters: wholeFilters(step.filters),
       rest: restOf(step),
     })),
@@ -111,20 +75,12 @@ function restOf(step: object): Json {
   if (Array.isArray(rest.variants)) {
     rest.variants = rest.variants.map((variant: Json) => ({
       key: variant._id ?? newKey(),
-      ...picked(variant, ['_id', 'name', 'active']),
+      ...picked(variant, variantMembers),
       filters: wholeFilters(variant.filters),
-      template: picked(variant.template as object, templateMembers),
-      ...(variant.metadata == null ? {} : { metadata: picked(variant.metadata as object, metadataMembers) }),
+      template: accepted(templateSchema, variant.template as object),
     }))
   }
   return rest
-}
-
-/** Answers list what some clients cannot read apart; here it is one list. */
-export function wholeFilters(filters: unknown): Json[] {
-  return ((filters ?? []) as (Json & { children?: Json[]; moreChildren?: Json[] })[]).map(
-    ({ moreChildren, children = [], ...filter }) => ({ ...filter, children: [...children, ...(moreChildren ?? [])] }),
-  )
 }
 
 /** The steps before one that make messages, as conditions name them. */

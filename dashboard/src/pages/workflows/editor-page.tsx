@@ -20,6 +20,7 @@ import { Flow } from './flow.tsx'
 import { GeneralForm } from './general-form.tsx'
 import { Preview } from './preview.tsx'
 import { Promote } from './promote.tsx'
+import { PromotedTo } from './promoted-to.tsx'
 import { VariablesContext } from './step-fields.tsx'
 import { StepForm } from './step-form.tsx'
 import { underKeysOf } from './step-keys.ts'
@@ -27,8 +28,15 @@ import { WorkflowAsText } from './workflow-as-text.tsx'
 
 type Workflow = Schemas['Workflow']
 
-/** As a save would send them. */
-const isSame = (one: Draft, other: Draft): boolean => JSON.stringify(bodyOf(one)) === JSON.stringify(bodyOf(other))
+/** As a save would send them; a member that was taken away and is there again is in another place, and means the same. */
+const isSame = (one: Draft, other: Draft): boolean => ordered(bodyOf(one)) === ordered(bodyOf(other))
+
+const ordered = (body: Json): string =>
+  JSON.stringify(body, (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )
 
 export function EditorPage() {
   const { workflowId = '' } = useParams({ strict: false }) as { workflowId?: string }
@@ -145,6 +153,7 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
             )}
             <CopyText text={workflow.triggers[0]?.identifier ?? workflow._id} whole />
           </div>
+          <PromotedTo workflow={workflow} />
         </div>
         <div className="flex flex-wrap items-center gap-2">
           {mayChange && (

@@ -20,6 +20,8 @@ import { useProviderName } from '../integrations/provider-names.ts'
 import { SubscriberPicker } from '../subscribers/subscriber-picker.tsx'
 import type { Draft, DraftStep, Json } from './draft.ts'
 import { bodyOf } from './draft.ts'
+import { stepSchema } from './step-schemas.ts'
+import { unfinishedOf } from './unfinished.ts'
 
 const settleMs = 400
 
@@ -76,11 +78,12 @@ export function Preview({
           ...inLocale,
         }
       : { subscriberId: person.id, ...inLocale }
-  const asked = useSettled({ workflow: { ...bodyOf(draft), active: true }, to, payload: sample })
+  const asked = useSettled({ workflow: { ...bodyOf(draft), active: true } as Json, to, payload: sample })
+  const unfinished = unfinishedOf(stepSchema, asked.workflow.steps as readonly Json[])
   const simulation = useAsk(
     ['simulate', { asked }],
     () => answerOf(client.POST('/v1/events/simulate', { body: asked as never })),
-    { keeps: true, enabled: firstStepId === undefined || example.isFetched },
+    { keeps: true, enabled: unfinished.length === 0 && (firstStepId === undefined || example.isFetched) },
   )
   const send = useChange(
     () =>
@@ -120,11 +123,21 @@ export function Preview({
           onText={setLocale}
         />
         <JsonField label="With the payload" value={sample} onValue={setPayload} onValid={setValid} />
+        {unfinished.length > 0 && (
+          <Notice tone="info">
+            What would happen is shown once this is filled in:
+            <ul className="list-disc pl-4">
+              {unfinished.map((words) => (
+                <li key={words}>{words}</li>
+              ))}
+            </ul>
+          </Notice>
+        )}
         <Fault error={simulation.error} />
         {simulation.data?.error !== undefined && simulation.data.error.length > 0 && (
           <Notice tone="error">{simulation.data.error.join(' ')}</Notice>
         )}
-        {simulation.data === undefined && simulation.error === null && <Loading rows={4} />}
+        {simulation.data === undefined && simulation.error === null && unfinished.length === 0 && <Loading rows={4} />}
         <ol className="flex flex-col gap-4" aria-live="polite">
           {steps.map((step, index) => (
             <SimulatedStep

@@ -1,12 +1,16 @@
 // Variants of a step: other words for those whom a condition fits. The first that fits is used.
 import { Button, IconButton, TextField, Toggle } from '../../ui/controls.tsx'
-import type { EarlierStep } from './condition-parts.ts'
 import { Conditions } from './conditions.tsx'
 import type { DraftStep, Json } from './draft.ts'
 import { newKey } from './draft.ts'
-import { EmailForm } from './email-form.tsx'
+import { MainFields, MoreFields } from './form-sections.tsx'
 import type { StepFormProps } from './step-fields.tsx'
-import { TextForm } from './text-form.tsx'
+import { errorAt } from './step-fields.tsx'
+import { planOf } from './step-plan.ts'
+import { stepSchema } from './step-schemas.ts'
+
+/** Of a variant: its name and its switch stand above, its conditions below; no other step asks for it by an id. */
+const elsewhere = ['name', 'filters', 'variants', 'uuid']
 
 interface Variant {
   /** Kept while it is edited, and not saved; a draft of an earlier version of this page has none. */
@@ -15,9 +19,11 @@ interface Variant {
   readonly active?: boolean
   readonly template: DraftStep['template']
   readonly filters?: readonly Json[]
+  /** What a step has as well. */
+  readonly [member: string]: unknown
 }
 
-export function Variants(props: StepFormProps & { earlier: readonly EarlierStep[] }) {
+export function Variants(props: StepFormProps) {
   const { step, onChange } = props
   const variants = (step.rest.variants ?? []) as readonly Variant[]
   const put = (next: readonly Variant[]) => onChange({ ...step, rest: { ...step.rest, variants: next } })
@@ -69,22 +75,29 @@ function OneVariant({
   onVariant,
   ...props
 }: StepFormProps & {
-  earlier: readonly EarlierStep[]
   variant: Variant
   index: number
   onVariant: (next: Variant | undefined) => void
 }) {
   const name = variant.name ?? `Variant ${index + 1}`
   const prefix = `variants.${index}.`
-  // The forms of a step serve its variants too: they see one as a step with its template.
+  // The forms of a step serve its variants too: they see one as a step.
+  const { key: _key, name: _name, active: _active, template, filters = [], ...rest } = variant
   const inner: StepFormProps = {
     ...props,
-    step: { ...props.step, template: variant.template },
+    step: { key: props.step.key, name, active: true, template, filters, rest },
     errors: Object.fromEntries(
-      Object.entries(props.errors).map(([field, error]) => [field.replace(prefix, ''), error]),
+      Object.entries(props.errors).flatMap(([field, error]) =>
+        field.includes(prefix) ? [[field.replace(prefix, ''), error.replaceAll(prefix, '')]] : [],
+      ),
     ),
-    onChange: ({ template }) => onVariant({ ...variant, template }),
+    validityOf: (field) => props.validityOf(`${prefix}${field}`),
+    onChange: ({ template: content, rest: others }) => {
+      const own = Object.fromEntries(Object.keys(rest).map((member) => [member, undefined]))
+      onVariant({ ...variant, ...own, ...others, template: content })
+    },
   }
+  const fields = planOf(stepSchema, inner.step).filter(({ path }) => !elsewhere.includes(path[0] ?? ''))
   return (
     <details className="rounded-md border border-line" open={index === 0}>
       <summary className="flex cursor-pointer items-center gap-2 px-3 py-2 font-medium">
@@ -114,12 +127,14 @@ function OneVariant({
             onChange={(active) => onVariant({ ...variant, active })}
           />
         </div>
-        {variant.template.type === 'email' ? <EmailForm {...inner} /> : <TextForm {...inner} />}
+        <MainFields {...inner} fields={fields} />
+        <MoreFields {...inner} fields={fields} />
         <Conditions
           title={`Conditions of ${name}`}
-          filters={variant.filters ?? []}
+          filters={filters}
           earlier={props.earlier}
-          onChange={(filters) => onVariant({ ...variant, filters })}
+          errorOf={(at) => errorAt(inner, `filters.${at}`)}
+          onChange={(next) => onVariant({ ...variant, filters: next })}
         />
       </div>
     </details>

@@ -1,6 +1,8 @@
 // The schemas of the content and settings of a step.
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
+import { callTimeoutMs, callTimeoutMsMax, callTimeoutMsMin } from '../../../domain/delivery/custom-call.ts'
+import { contentOf, settingsOfKinds } from '../../../domain/workflows/step-settings.ts'
 import type { EmailBlock } from '../../../domain/workflows/workflow.ts'
 import {
   linkTargets,
@@ -25,7 +27,12 @@ export const nameLengthMax = 255
 const headersMax = 50
 const callTimeoutMaxMs = 60_000
 
+/** Says in the document which texts are templates: forms give them an editor. */
+const liquid = { contentMediaType: 'text/x-liquid' }
+const templateText = (description: string) => Type.String({ maxLength: lineLengthMax, description, ...liquid })
+
 export const line = (description: string) => Type.Optional(Type.String({ maxLength: lineLengthMax, description }))
+const templateLine = (description: string) => Type.Optional(templateText(description))
 export const reference = (description: string) => Type.Optional(Type.String({ maxLength: nameLengthMax, description }))
 export const nullableReference = (description: string) =>
   Type.Optional(nullableString({ maxLength: nameLengthMax, description }))
@@ -33,8 +40,8 @@ export const nullableReference = (description: string) =>
 const emailBlock = Type.Object(
   {
     type: literals(['button', 'text']),
-    content: Type.String({ maxLength: blockLengthMax, description: 'A template.' }),
-    url: line('The URL that a button opens, as a template.'),
+    content: Type.String({ maxLength: blockLengthMax, description: 'A template.', ...liquid }),
+    url: templateLine('The URL that a button opens, as a template.'),
     styles: Type.Optional(Type.Object({ textAlign: Type.Optional(literals(['center', 'left', 'right'])) })),
   },
   { title: 'EmailBlock', examples: [{ type: 'button', content: 'See your order', url: '{{ payload.url }}' }] },
@@ -53,16 +60,17 @@ const contentInput = Type.Unsafe<string | EmailBlock[]>({
   maxItems: blocksMax,
   items: emailBlock,
   description: contentMeaning,
+  ...liquid,
 })
 
 const messageButton = Type.Object({
   type: literals(['primary', 'secondary']),
-  content: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
-  resultContent: line('The label after it was pressed.'),
+  content: templateText('A template.'),
+  resultContent: templateLine('The label after it was pressed, as a template.'),
   redirect: Type.Optional(
     Type.Object(
       {
-        url: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
+        url: templateText('A template.'),
         target: Type.Optional(literals(linkTargets)),
       },
       { description: 'The URL that pressing it opens.' },
@@ -72,17 +80,16 @@ const messageButton = Type.Object({
 
 const messageCta = Type.Object(
   {
-    type: Type.Optional(literals(['redirect'])),
     data: Type.Optional(
       Type.Object({
-        url: line('The URL that a click opens, as a template.'),
+        url: templateLine('The URL that a click opens, as a template.'),
         target: Type.Optional(literals(linkTargets)),
       }),
     ),
     action: Type.Optional(
       Type.Object({
-        status: Type.Optional(literals(['pending', 'done'])),
         buttons: Type.Optional(Type.Array(messageButton, { maxItems: 2 })),
+        status: Type.Optional(literals(['pending', 'done'])),
         result: Type.Optional(
           Type.Object({
             payload: Type.Optional(freeObject()),
@@ -91,6 +98,7 @@ const messageCta = Type.Object(
         ),
       }),
     ),
+    type: Type.Optional(literals(['redirect'])),
   },
   { title: 'MessageCta', description: 'In-app: the buttons of the message.' },
 )
@@ -101,21 +109,21 @@ const templateMembers = {
     description: `The type of the step: ${runnableStepTypes.map((type) => `\`${type}\``).join(', ')}.`,
   }),
   contentType: Type.Optional(literals(['editor', 'customHtml'], { description: 'E-mail: blocks, or HTML.' })),
-  subject: line('E-mail and in-app: the subject, as a template.'),
-  preheader: line('E-mail: the preview text shown next to the subject, as a template.'),
-  senderName: line('E-mail: replaces the sender name of the integration; a template.'),
+  subject: templateLine('E-mail and in-app: the subject, as a template.'),
+  preheader: templateLine('E-mail: the preview text shown next to the subject, as a template.'),
+  senderName: templateLine('E-mail: replaces the sender name of the integration; a template.'),
   layoutId: nullableReference('E-mail: null or `none` for no layout.'),
-  title: line('Push: the title, as a template.'),
+  title: templateLine('Push: the title, as a template.'),
   from: Type.Optional(
     Type.Object(
       {
-        email: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
-        name: line('A template.'),
+        email: templateText('A template.'),
+        name: templateLine('A template.'),
       },
       { description: 'E-mail: replaces the sender of the integration.' },
     ),
   ),
-  replyTo: line('E-mail: the reply-to address, as a template.'),
+  replyTo: templateLine('E-mail: the reply-to address, as a template.'),
   disableOutputSanitization: Type.Optional(
     Type.Boolean({ description: 'E-mail and in-app: switches off the sanitizing of values from the payload.' }),
   ),
@@ -124,7 +132,11 @@ const templateMembers = {
     Type.Object(
       {
         type: literals(['none', 'user', 'system_icon', 'system_custom']),
-        data: nullableString({ maxLength: lineLengthMax, default: null }),
+        data: nullableString({
+          maxLength: lineLengthMax,
+          default: null,
+          description: 'The icon by its name, or the URL of an image.',
+        }),
       },
       { description: 'In-app: whose image is shown.' },
     ),
@@ -138,11 +150,11 @@ const templateMembers = {
         required: Type.Optional(Type.Boolean()),
         defaultValue: Type.Optional(Type.Unknown()),
       }),
-      { maxItems: variablesMax },
+      { maxItems: variablesMax, description: 'The payload fields that the templates use; for editors.' },
     ),
   ),
   data: Type.Optional(freeObject({ description: 'In-app: custom data of the message.' })),
-  name: Type.Optional(Type.String({ maxLength: nameLengthMax })),
+  name: reference('A display name of the template.'),
 }
 
 export const stepTemplate = Type.Object(
@@ -158,7 +170,9 @@ export const stepTemplateInput = Type.Object(
   },
   {
     title: 'StepTemplateInput',
-    description: 'The content of a step, in Liquid. Which fields apply depends on its type.',
+    description:
+      'The content of a step, in Liquid. Which fields apply depends on its type: `x-steps` lists them by type.',
+    'x-steps': contentOf,
     examples: [
       { type: 'in_app', content: 'Hello {{ subscriber.firstName }}, order {{ payload.orderId }} is on its way.' },
     ],
@@ -171,42 +185,48 @@ export const timedConfigOf = <MonthDay extends TSchema>(monthDay: MonthDay) =>
       Type.String({ maxLength: 16, description: '`HH:mm` or `HH:mm:ss` in 24-hour time, or `9am`, `9:30 PM`.' }),
     ),
     weekDays: Type.Optional(Type.Array(literals(weekDays), { maxItems: 7 })),
+    monthlyType: Type.Optional(literals(['each', 'on'])),
     monthDays: Type.Optional(Type.Array(monthDay, { maxItems: 31 })),
     ordinal: Type.Optional(literals(ordinals)),
     ordinalValue: Type.Optional(literals(ordinalValues)),
-    monthlyType: Type.Optional(literals(['each', 'on'])),
   })
 
+const timeoutMeaning = `Custom: how long to wait for a response, in milliseconds: ${callTimeoutMsMin} to ${callTimeoutMsMax}. Default: ${callTimeoutMs}.`
+
 export const callMembers = {
-  url: line('Custom: the URL of your service; everything but the host may be a template.'),
+  url: templateLine('Custom: the URL of your service; everything but the host may be a template.'),
   method: Type.Optional(literals(['POST', 'PUT', 'PATCH'], { description: 'Custom: `POST` by default.' })),
   headers: Type.Optional(
-    Type.Record(Type.String(), Type.String({ maxLength: lineLengthMax }), {
+    Type.Record(Type.String(), Type.String({ maxLength: lineLengthMax, ...liquid }), {
       maxProperties: headersMax,
       description: 'Custom: additional headers, as templates.',
     }),
   ),
-  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: callTimeoutMaxMs, description: 'Custom.' })),
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: callTimeoutMaxMs, description: timeoutMeaning })),
   continueOnFailure: Type.Optional(
     Type.Boolean({ description: 'Custom: whether the next steps run after the call has finally failed.' }),
   ),
 }
 
 /** The settings of all steps in one: which of them apply, and belong together, is checked by the step's own rules. */
-const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay) =>
+const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay, keywords: object = {}) =>
   Type.Object(
     {
       type: literals(['regular', 'backoff', 'timed', 'scheduled', 'dynamic', 'fixed', 'http'], {
         description:
           'A digest is `regular`, `backoff` or `timed`; a delay `regular`, `scheduled`, `timed` or `dynamic`; a throttle `fixed` or `dynamic`; a custom step `http`.',
       }),
-      amount: Type.Optional(Type.Number()),
+      amount: Type.Optional(Type.Number({ description: 'How many of `unit`: a whole number, 1 or more.' })),
       unit: Type.Optional(literals(timeUnits)),
       digestKey: reference('Digest: a path into the payload; events with different values get separate digests.'),
-      backoff: Type.Optional(Type.Boolean()),
-      backoffAmount: Type.Optional(Type.Number()),
+      backoff: Type.Optional(
+        Type.Boolean({ description: 'Digest: whether an event after a quiet time is processed at once.' }),
+      ),
+      backoffAmount: Type.Optional(
+        Type.Number({ description: 'Digest: the length of that quiet time. Default: that of the digest.' }),
+      ),
       backoffUnit: Type.Optional(literals(timeUnits)),
-      updateMode: Type.Optional(Type.Boolean()),
+      updateMode: Type.Optional(Type.Boolean({ description: 'Digest: stored for other clients; it changes nothing.' })),
       timed: Type.Optional(timedConfigOf(monthDay)),
       cron: reference(
         'Timed: a cron expression with five fields, in the time zone of the subscriber; replaces amount, unit and `timed`.',
@@ -228,6 +248,7 @@ const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay)
     {
       title,
       description: 'The settings of a digest, a delay, a throttle or a custom step.',
+      ...keywords,
       examples: [{ type: 'regular', amount: 5, unit: 'minutes' }],
     },
   )
@@ -236,4 +257,9 @@ export const metadata = metadataOf('StepMetadata', Type.String())
 export const metadataInput = metadataOf(
   'StepMetadataInput',
   Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: 2 }),
+  {
+    description:
+      'The settings of a digest, a delay, a throttle or a custom step. Which fields apply depends on its type and on `type`: `x-steps` lists them.',
+    'x-steps': settingsOfKinds,
+  },
 )

@@ -1,6 +1,7 @@
 // The schemas of workflows: their steps, settings, and the resource itself.
 import { Type } from 'typebox'
-import { severities } from '../../../domain/workflows/workflow.ts'
+import { contentOf, settingsOf } from '../../../domain/workflows/step-settings.ts'
+import { runnableStepTypes, severities } from '../../../domain/workflows/workflow.ts'
 import {
   freeObject,
   identifierText,
@@ -28,10 +29,15 @@ const variantsMax = 10
 export const tagsMax = 16
 
 export const filters = stepFilters
-export const replyCallback = Type.Object({
-  active: Type.Optional(Type.Boolean()),
-  url: Type.Optional(Type.String({ maxLength: lineLengthMax, format: 'web-address' })),
-})
+export const replyCallback = Type.Object(
+  {
+    active: Type.Optional(Type.Boolean({ description: 'Whether replies are reported.' })),
+    url: Type.Optional(
+      Type.String({ maxLength: lineLengthMax, format: 'web-address', description: 'Receives the replies.' }),
+    ),
+  },
+  { description: 'E-mail: replies to the message are sent to a URL of yours.' },
+)
 
 export const skipMeaning = 'A JsonLogic condition; if it is true, the step is skipped.'
 
@@ -55,7 +61,9 @@ export const notificationStep = Type.Object(
 )
 
 const variantInputMembers = {
-  _id: reference('On an update: the existing step that this one replaces; open digests continue with it.'),
+  _id: reference(
+    'On an update: the step that this one replaces, or one that an earlier version had; open digests continue with it.',
+  ),
   uuid: reference('Your own id of the step. Default: its `_id`.'),
   _parentId: nullableReference(
     'The `_id` or `uuid` of the step before it. If all steps omit it, they run in the order of the list.',
@@ -75,12 +83,23 @@ const variantInput = Type.Object(variantInputMembers, {
   title: 'StepVariantInput',
   description: 'An alternative template for the step; the first variant whose filters pass is used.',
 })
+/** The members of a step that not all types have. */
+const membersOfSteps = Object.fromEntries(
+  runnableStepTypes.map((type) => [
+    type,
+    [
+      ...(contentOf[type] === undefined ? [] : ['variants']),
+      ...(settingsOf(type) === undefined ? [] : ['metadata']),
+      ...(type === 'email' ? ['replyCallback'] : []),
+    ],
+  ]),
+)
 const stepInput = Type.Object(
   {
     ...variantInputMembers,
     variants: Type.Optional(Type.Array(variantInput, { maxItems: variantsMax })),
   },
-  { title: 'NotificationStepInput' },
+  { title: 'NotificationStepInput', 'x-steps': membersOfSteps },
 )
 
 const flag = Type.Optional(Type.Boolean())

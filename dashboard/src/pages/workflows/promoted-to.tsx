@@ -1,0 +1,107 @@
+// Where a workflow was promoted to: the environments that one is signed in to, since when, and which version they have.
+import { useQueries } from '@tanstack/react-query'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client, clientOf } from '../../api.ts'
+import { useEnvironment, useSessions } from '../../session.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Time } from '../../ui/time.tsx'
+
+type Workflow = Schemas['Workflow']
+type Caller = typeof client
+
+interface Promotion {
+  /** The number that the version there has here; undefined when it is none of ours. */
+  readonly number?: number | undefined
+  /** How many were saved here since. */
+  readonly behind: number
+  /** When it was saved there. */
+  readonly at: string
+}
+
+const staleMs = 60_000
+/** What was promoted longer ago is another version all the same. */
+const versionsMax = 100
+
+/** As files, which say nothing of one environment; whether it is switched on there is no part of a version. */
+async function textsOf(caller: Caller, workflowId: string, version: string): Promise<string> {
+  const { files } = await answerOf(
+    caller.GET('/v1/workflows/{workflowId}/versions/{version}/files', { params: { path: { workflowId, version } } }),
+  )
+  return JSON.stringify(
+    files.map(({ path, text }, place) => [path, place === 0 ? text.replace(/^active: .*\n/m, '') : text]),
+  )
+}
+
+const versionsOf = (caller: Caller, workflowId: string, limit: number) =>
+  answerOf(
+    caller.GET('/v1/workflows/{workflowId}/versions', { params: { path: { workflowId }, query: { page: 0, limit } } }),
+  )
+
+/** Null when it is not there. */
+async function promotionOf(there: Caller, workflow: Workflow): Promise<Promotion | null> {
+  const identifier = workflow.triggers[0]?.identifier ?? ''
+  const found = await answerOf(there.GET('/v1/workflows', { params: { query: { query: identifier, limit: 100 } } }))
+  const twin = found.data.find(({ triggers }) => triggers[0]?.identifier === identifier)
+  if (twin === undefined) return null
+  const [newest, theirs, ours] = await Promise.all([
+    versionsOf(there, twin._id, 1),
+    textsOf(there, twin._id, 'current'),
+    versionsOf(client, workflow._id, versionsMax),
+  ])
+  const at = newest.data[0]?.createdAt ?? ''
+  const current = ours.data.find(({ isCurrent }) => isCurrent)?.number ?? 0
+  if (theirs === (await textsOf(client, workflow._id, 'current'))) return { number: current, behind: 0, at }
+  // What was promoted then was the newest of its time.
+  const then = ours.data.find(({ number, createdAt }) => number !== current && createdAt <= at)?.number
+  const isIt = then !== undefined && theirs === (await textsOf(client, workflow._id, String(then)))
+  return isIt ? { number: then, behind: current - then, at } : { behind: 0, at }
+}
+
+export function PromotedTo({ workflow }: { workflow: Workflow }) {
+  const here = useEnvironment()
+  const sessions = useSessions()
+  const others = (sessions.data ?? []).map(({ environment }) => environment).filter(({ _id }) => _id !== here.id)
+  const asked = useQueries({
+    queries: others.map(({ _id }) => ({
+      queryKey: [_id, 'promoted', workflow._id, workflow.updatedAt],
+      queryFn: () => promotionOf(clientOf(_id), workflow),
+      staleTime: staleMs,
+    })),
+  })
+  if (others.length === 0) return null
+  return (
+    <ul aria-label="Other environments" className="flex flex-wrap gap-x-3 text-xs text-ink-3">
+      {others.map(({ _id, name }, place) => (
+        <li key={_id} className="inline-flex items-center gap-1">
+          <Icon name="promote" size={12} />
+          <Words name={name} promotion={asked[place]?.data} isUnknown={asked[place]?.isError === true} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Words({
+  name,
+  promotion,
+  isUnknown,
+}: {
+  name: string
+  promotion: Promotion | null | undefined
+  isUnknown: boolean
+}) {
+  if (promotion === null) return <>Not in {name} yet</>
+  if (promotion === undefined) return isUnknown ? <>What {name} has is not known</> : <>{name} …</>
+  const { number, behind, at } = promotion
+  const saves = behind === 1 ? '1 save' : `${behind} saves`
+  return (
+    <span>
+      {number === undefined
+        ? `${name} has another version, saved `
+        : behind === 0
+          ? `${name} has this version, promoted `
+          : `${name} has version ${number}, ${saves} behind, promoted `}
+      <Time at={at} />
+    </span>
+  )
+}
