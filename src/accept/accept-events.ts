@@ -63,7 +63,7 @@ export function createTriggers(
   world: World,
   queue: Queue,
   decideAtOnce?: DecideAtOnce,
-  known = createCheckedVersions(undefined, { compile: compileSchema(world) }),
+  known = createCheckedVersions(undefined, { compile: compileSchema(() => world.judgingThreads) }),
 ): Triggers {
   const accepting = { db, world, queue, known }
   const singles = createCalls<TriggerResult>(

@@ -64,7 +64,7 @@ export interface CheckedVersions {
   nowMs(): number
 }
 
-/** A schema that took too long is tried again no sooner: each attempt takes a second. */
+/** A schema that took too long is tried again no sooner: each attempt takes seconds. */
 const againAfterMs = 60_000
 /** One that others kept from being compiled: its payloads are put off meanwhile. */
 const againAfterBusyMs = 10_000
@@ -73,7 +73,7 @@ const versionsKeptMax = 2_000
 
 export const createCheckedVersions = (
   cachedMax = versionsKeptMax,
-  { compile = compileSchema({}), nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
+  { compile = compileSchema(() => undefined), nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
 ): CheckedVersions => ({ cached: new BoundedMap(cachedMax), compiling: new Map(), compile, nowMs })
 
 /** Why an event has no valid recipient. */
@@ -134,7 +134,8 @@ async function judgeAll(events: readonly GivenEvent[], facts: JudgingFacts): Pro
     const elsewhere = elsewhereCheckOf(event, facts)
     if (elsewhere !== undefined) await checkElsewhere(event, elsewhere, facts)
     let one = judgedAtOnce(event, facts)
-    for (; isPutOff(one) && turnsLeft > 0; turnsLeft -= 1) {
+    // What a thread said stays as it is.
+    for (; elsewhere === undefined && isPutOff(one) && turnsLeft > 0; turnsLeft -= 1) {
       await facts.clock.nextTurn()
       one = judgedAtOnce(event, facts)
     }
@@ -196,7 +197,7 @@ async function learn(
   }
 }
 
-/** Compiling takes several turns: who needs the version meanwhile waits for the same. */
+/** Compiling takes several turns: calls that need the version in the meantime wait for the same compilation. */
 async function compiledOnce(version: WorkflowVersion, known: CheckedVersions): Promise<CheckedVersion> {
   const begun = known.compiling.get(version.id)
   if (begun !== undefined) return begun

@@ -5,7 +5,10 @@ import type { Threads } from '../world/threads.ts'
 import { createThreads } from '../world/threads.ts'
 
 /** They are started when first needed. */
-export function createRenderThreads(): Threads | undefined {
+export function createRenderThreads(options: { waitMsMax?: number } = {}): Threads | undefined {
   const entry = new URL('../render/render-thread.js', import.meta.url)
-  return existsSync(fileURLToPath(entry)) ? createThreads({ entry }) : undefined
+  return existsSync(fileURLToPath(entry)) ? createThreads({ entry, ...options }) : undefined
 }
+
+/** Callers of events wait for these, and for none of what people try out. */
+export const createJudgingThreads = (): Threads | undefined => createRenderThreads({ waitMsMax: 2_000 })

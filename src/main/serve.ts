@@ -100,7 +100,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       await housekeeping.stop()
       await Promise.all([auditSending.stop(), erasing.stop()])
       await closeSmtpPools()
-      await world.threads?.close()
+      await Promise.all([world.threads?.close(), world.judgingThreads?.close()])
       await world.tracer?.stop()
       await store.close()
     }

@@ -22,7 +22,7 @@ import { createWorld } from '../world/real-world.ts'
 import type { Tracer } from '../world/tracer.ts'
 import { createTracer } from '../world/tracer.ts'
 import type { World } from '../world/world.ts'
-import { createRenderThreads } from './render-threads.ts'
+import { createJudgingThreads, createRenderThreads } from './render-threads.ts'
 
 export interface Store {
   readonly db: Database
@@ -82,8 +82,8 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     const direct = await directWay(connection, config, db, wait)
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
     sealer.sealIn(await findSealForm(db))
-    const threads = createRenderThreads()
-    const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log), threads })
+    const [threads, judgingThreads] = [createRenderThreads(), createJudgingThreads()]
+    const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log), threads, judgingThreads })
     return { db, pools, world, connection, pooler: config.databasePooler, direct, disconnect, close }
   } catch (error) {
     await close()

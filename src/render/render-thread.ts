@@ -1,4 +1,5 @@
-// The thread that renders, examines long templates, judges by large schemas and writes large workflows as texts: one request at a time, each with a renderer of its own, so that nothing is kept of what is tried.
+// The thread that renders, examines long templates, judges by large schemas and writes large workflows as texts: one request at a
+// time, each with a renderer of its own. Only compiled schemas are kept.
 import { parentPort } from 'node:worker_threads'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { translations, translationsOf } from '../domain/workflows/translation.ts'
@@ -8,7 +9,6 @@ import type { ExamineRequest } from './examine.ts'
 import { examinedAll } from './examine.ts'
 import type { SchemaReply, SchemaRequest } from './payload/schema-elsewhere.ts'
 import { schemaReply } from './payload/schema-elsewhere.ts'
-
 import type { TextsRequest } from './workflow-text/texts-elsewhere.ts'
 import { textsReply } from './workflow-text/texts-elsewhere.ts'
 

@@ -2,7 +2,7 @@
 // virtual time by the worker's own code. Nothing is written, no provider and no service is called.
 import { numberEvents } from '../accept/accept-events.ts'
 import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../accept/judge-events.ts'
-import { createCheckedVersions, judgeEvents } from '../accept/judge-events.ts'
+import { createCheckedVersions, readForJudging } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
 import type { Db, Sql } from '../db/sql.ts'
 import type { EventRequest, Recipient, TriggeredEvent, TriggerResult } from '../domain/delivery/event.ts'
@@ -83,7 +83,7 @@ export interface SimulatorParts {
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
-  const judged = createCheckedVersions(undefined, { compile: compileSchema(world) })
+  const judged = createCheckedVersions(undefined, { compile: compileSchema(() => world.threads) })
   const wired: Wired = { deciding, judged, clock, random: createRandomSource() }
   return { simulate: (environment, call) => simulate(wired, environment, call) }
 }
@@ -99,15 +99,15 @@ async function simulate(wired: Wired, environment: Environment, call: SimulateCa
   const tried = call.workflow && (await tryWorkflow(db, world.threads, environment, call.workflow, newId))
   const { event } = call
   const request = 'request' in event ? event.request : undefined
-  const [begun, people, topics] = await db.together((on) =>
+  const [judge, people, topics] = await db.together((on) =>
     Promise.all([
-      judgeEvents(on, environment, wired.judged, [event], tried).then(([judged]) =>
-        begin(wired, on, environment, { judged: judged ?? { result: failure(event) }, at, ids, tried }),
-      ),
+      readForJudging(on, environment, wired.judged, [event], tried),
       findPeople(on, environment, request === undefined ? [] : peopleIn(request), { now: at, newId }),
       findTopics(on, environment, topicKeys(request)),
     ]),
   )
+  const [judged = { result: failure(event) }] = await judge()
+  const begun = await db.together((on) => begin(wired, on, environment, { judged, at, ids, tried }))
   const answer = { at: at.toISOString(), assumptions: [], ...noRecipients }
   if ('result' in begun) return { ...answer, ...refusedOr(begun.result, event) }
   return { ...answer, ...(await follow(wired, environment, { call, at, ids, begun, tried, people, topics })) }

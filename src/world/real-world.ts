@@ -16,6 +16,7 @@ export function createWorld(parts: {
   outbound: OutboundFetchOptions
   tracer?: Tracer | undefined
   threads?: Threads | undefined
+  judgingThreads?: Threads | undefined
 }): World {
   return {
     now: () => new Date(),
@@ -31,5 +32,6 @@ export function createWorld(parts: {
     meter: createMeter(),
     tracer: parts.tracer,
     threads: parts.threads,
+    judgingThreads: parts.judgingThreads,
   }
 }

@@ -62,6 +62,15 @@ test('a thread that stalls is ended at its deadline; the event loop goes on, and
   assert.deepEqual(await behind, { message: 'behind', count: 1 })
 })
 
+test('what waits for a thread longer than it may is not begun, and what comes after it is', async (t) => {
+  const threads = threadsOf(t, { deadlineMs: 600, waitMsMax: 50 })
+  await threads.run('warm')
+  const stalled = threads.run('stall')
+  await failed('unavailable', threads.run('behind'))
+  await failed('late', stalled)
+  assert.deepEqual(await threads.run('after'), { message: 'after', count: 1 })
+})
+
 test('one that throws, or fills its memory, fails what it did and nothing else', async (t) => {
   const threads = threadsOf(t, { heapMegabytes: 16 })
   await failed('broken', threads.run('throw'))

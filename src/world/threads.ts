@@ -33,6 +33,8 @@ export interface ThreadsOptions {
   readonly deadlineMs?: number
   /** What each may hold. */
   readonly heapMegabytes?: number
+  /** How long a piece of work waits for a thread. Left out: as long as there are others before it. */
+  readonly waitMsMax?: number
 }
 
 /** One is enough for what people try out; the other is there when something hostile keeps the first. */
@@ -48,6 +50,8 @@ const defaultHeapMegabytes = 256
 
 interface Task {
   readonly message: unknown
+  /** Ends its wait for a thread. */
+  waiting?: NodeJS.Timeout
   resolve(reply: unknown): void
   reject(failure: ThreadFailure): void
 }
@@ -62,13 +66,24 @@ export function createThreads({
   size = defaultSize,
   deadlineMs = defaultDeadlineMs,
   heapMegabytes = defaultHeapMegabytes,
+  waitMsMax,
 }: ThreadsOptions): Threads {
   const slots: Slot[] = Array.from({ length: size }, () => ({ worker: undefined, task: undefined }))
   const waiting: Task[] = []
 
   const runNext = (slot: Slot): void => {
     const task = waiting.shift()
+    clearTimeout(task?.waiting)
     if (task !== undefined) void start(slot, task)
+  }
+
+  const wait = (task: Task): void => {
+    waiting.push(task)
+    if (waitMsMax === undefined) return
+    task.waiting = setTimeout(() => {
+      waiting.splice(waiting.indexOf(task), 1)
+      task.reject(new ThreadFailure('unavailable', `No thread was free within ${waitMsMax} ms`))
+    }, waitMsMax)
   }
 
   const end = (slot: Slot, failure: ThreadFailure): Promise<unknown> => {
@@ -106,12 +121,15 @@ export function createThreads({
         const task: Task = { message, resolve, reject }
         const free = slots.find((slot) => slot.task === undefined)
         if (free !== undefined) void start(free, task)
-        else if (waiting.length < waitingMax) waiting.push(task)
+        else if (waiting.length < waitingMax) wait(task)
         else reject(new ThreadFailure('unavailable', `More than ${waitingMax} are waiting`))
       }),
     close: async () => {
       const stopped = new ThreadFailure('unavailable', 'The service is being stopped')
-      for (const task of waiting.splice(0)) task.reject(stopped)
+      for (const task of waiting.splice(0)) {
+        clearTimeout(task.waiting)
+        task.reject(stopped)
+      }
       await Promise.all(slots.map((slot) => end(slot, stopped)))
     },
   }

@@ -35,6 +35,8 @@ export interface World {
   readonly meter: Meter
   /** For what would keep the event loop too long. Left out: it is done where it is asked for. */
   readonly threads?: Threads | undefined
+  /** The same for what has to be known before an event is accepted. */
+  readonly judgingThreads?: Threads | undefined
   /**
    * Reports that inboxes of these subscribers (internal ids) may have changed, to those who stream them, here and on other
    * nodes. Only ever a hint: who misses it finds out by polling. Left out where nothing is streamed.

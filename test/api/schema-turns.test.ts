@@ -11,7 +11,7 @@ const threads = createRenderThreads() ?? assert.fail('there is no built file for
 let app: TestApp
 before(async () => {
   app = await createTestApp()
-  Object.assign(app.world, { threads })
+  Object.assign(app.world, { threads, judgingThreads: threads })
   // What is loaded and compiled when it is first needed does not count.
   await save(
     'first',
@@ -99,8 +99,8 @@ test('one that was stored before there was a limit is compiled elsewhere, and ju
 })
 
 test('versions of a large workflow are written and compared elsewhere, to the same texts', async () => {
-  // As large as a definition may be, of what takes longest to write as YAML.
-  const data = { dense: Array.from({ length: 2_000 }, () => []) }
+  // Of what takes longest to write as YAML.
+  const data = { dense: Array.from({ length: 1_000 }, () => []) }
   const steps = Array.from({ length: 6 }, (_, at) => ({
     template: { type: 'in_app', content: `Hello ${at}`, data: { ...data, at } },
   }))
@@ -117,4 +117,12 @@ test('versions of a large workflow are written and compared elsewhere, to the sa
     Object.assign(app.world, { threads })
     assert.equal(result.text, here.text)
   }
+})
+
+test('an event waits for no thread that is busy with what people try out', async () => {
+  assert.equal((await save('not-tried', allowed['long patterns'])).status, 201)
+  Object.assign(app.world, { threads: { ...threads, run: () => new Promise(() => {}) } })
+  const reply = await trigger('not-tried', {})
+  Object.assign(app.world, { threads })
+  assert.equal(reply.status, 201, reply.text)
 })

@@ -1,4 +1,5 @@
 // Which workflows have to change for an environment to have those that are given.
+import { isDeepStrictEqual } from 'node:util'
 import { invalidField } from '../../domain/problem.ts'
 import { Turn } from '../../domain/turn.ts'
 import { holdsStruckOut, shownTo } from '../../domain/workflows/shown-secrets.ts'
@@ -90,7 +91,10 @@ async function definitionOf(
   known: Workflow | undefined,
 ): Promise<StoredDefinition> {
   await examineAhead(world.threads, workflow.steps)
-  await judgeSchemaAhead(world.threads, workflow.payloadSchema)
+  // One that is there already is not judged again.
+  if (!isDeepStrictEqual(workflow.payloadSchema, known?.payloadSchema)) {
+    await judgeSchemaAhead(world.threads, workflow.payloadSchema)
+  }
   const now = world.now()
   const definition = newDefinition(withKnownSteps(workflow, known), () => world.newId(now), known)
   // Whoever applies it: it was exported for someone who may not see the secret, and would replace the one that is there.

@@ -29,7 +29,7 @@ const withFields = (count: number, more: object = {}): Record<string, unknown> =
 const large = withFields(300, { currency: { enum: ['EUR', 'USD'], default: 'EUR' }, total: { type: 'number' } })
 
 async function elsewhere(threads: Threads, schema: Record<string, unknown>): Promise<SchemaElsewhere> {
-  const known = await compileSchema({ threads })(schema)
+  const known = await compileSchema(() => threads)(schema)
   assert.ok(known.ok && 'checkElsewhere' in known)
   return known
 }
@@ -48,7 +48,7 @@ test('what a thread says of a payload is what is said here, and the defaults are
 
 test('small schemas go to no thread; of large ones each value counts, whatever it is', async () => {
   const none = failing('broken')
-  assert.ok((await compileSchema({ threads: none })(withFields(20))).ok)
+  assert.ok((await compileSchema(() => none)(withFields(20))).ok)
   assert.deepEqual(asked.splice(0), [])
   const names = Array.from({ length: valuesHereMax }, (_, at) => `n${at}`)
   const costly = [
@@ -56,30 +56,29 @@ test('small schemas go to no thread; of large ones each value counts, whatever i
     { properties: Object.fromEntries(names.map((name) => [name, false])) },
     { enum: names },
   ]
-  for (const schema of costly) await compileSchema({ threads: none })(schema)
+  for (const schema of costly) await compileSchema(() => none)(schema)
   assert.equal(asked.splice(0).length, costly.length)
-  assert.ok((await compileSchema({})(large)).ok, 'without threads it is compiled here')
+  assert.ok((await compileSchema(() => undefined)(large)).ok, 'without threads it is compiled here')
 })
 
 test('a schema that is wrong is refused with the place of the mistake', async () => {
   const wrong = withFields(300, { total: { type: 'text' } })
-  assert.deepEqual(await compileSchema({ threads: real })(wrong), compilePayloadSchema(wrong))
+  assert.deepEqual(await compileSchema(() => real)(wrong), compilePayloadSchema(wrong))
 })
 
-test('without a thread nothing is said of a schema or a payload; one that takes too long is the fault of neither thread', async () => {
-  const unavailable = await compileSchema({ threads: failing('unavailable') })(large)
+test('without a thread that replies nothing is said of a payload, and a schema is refused only if it was begun', async () => {
+  const unavailable = await compileSchema(() => failing('unavailable'))(large)
   assert.ok(!unavailable.ok && unavailable.isStarved === true && unavailable.isOutOfTime === true)
-  const late = await compileSchema({ threads: failing('late') })(large)
+  const late = await compileSchema(() => failing('late'))(large)
   assert.ok(!late.ok && late.isStarved === undefined && late.isOutOfTime === true)
   let kind: ThreadFailureKind | undefined
   const known = await elsewhere(
     answering((message) => (kind === undefined ? real.run(message) : Promise.reject(new ThreadFailure(kind, 'no')))),
     large,
   )
-  kind = 'unavailable'
-  await assert.rejects(known.checkElsewhere({}), (error) => isTooBusy(error))
-  kind = 'late'
-  assert.match((await known.checkElsewhere({})).unfit[0] ?? '', /takes too long to validate/)
+  for (kind of ['unavailable', 'late', 'broken'] as const) {
+    await assert.rejects(known.checkElsewhere({}), (error) => isTooBusy(error), kind)
+  }
 })
 
 test('what was found ahead is not worked out again when the schema is saved', async () => {
@@ -90,6 +89,14 @@ test('what was found ahead is not worked out again when the schema is saved', as
     schema,
   )
   assert.deepEqual(schemaVerdict(schema), value.verdict)
+  await judgeSchemaAhead(failing('broken'), schema)
+  assert.deepEqual(schemaVerdict(schema), value.verdict, 'it is not asked for again')
   const other = withFields(200, { own: { const: 'not ahead' } })
   assert.deepEqual(schemaVerdict(other), { ok: true, slowPatterns: [] })
+})
+
+test('without a free thread a schema is not refused for good, and nothing is remembered of it', async () => {
+  const schema = withFields(200, { own: { const: 'no thread' } })
+  await assert.rejects(judgeSchemaAhead(failing('unavailable'), schema), (error) => isTooBusy(error))
+  assert.deepEqual(schemaVerdict(schema), { ok: true, slowPatterns: [] })
 })

@@ -47,15 +47,10 @@ export type SchemaReply =
  */
 export const valuesHereMax = 250
 
-/** As a world has them: threads may be absent. */
-interface WithThreads {
-  readonly threads?: Threads | undefined
-}
-
 export const compileSchema =
-  (world: WithThreads): CompileSchema =>
+  (threadsNow: () => Threads | undefined): CompileSchema =>
   async (schema) => {
-    const { threads } = world
+    const threads = threadsNow()
     if (threads === undefined || !hasMoreValues(schema, valuesHereMax)) return compileInTurns(schema)
     const payloadSchema = JSON.stringify(schema)
     const { verdict } = await asked(threads, { payloadSchema }).catch(withoutVerdict)
@@ -92,11 +87,9 @@ function withoutVerdict(error: unknown): { verdict: Verdict } {
   throw error
 }
 
-function tooLate(error: unknown): Asked {
-  if (!(error instanceof ThreadFailure)) throw error
-  if (error.kind === 'unavailable') throw tooBusy()
-  const unfit = ['payload takes too long to validate against the payloadSchema of the workflow']
-  return { verdict: { ok: true, slowPatterns: [] }, unfit }
+/** A check has a limit that is far below the deadline of its thread: a thread that missed it had to compile, or had no processor. */
+function tooLate(error: unknown): never {
+  throw error instanceof ThreadFailure ? tooBusy() : error
 }
 
 /** Counts no further than it must. */
@@ -112,9 +105,16 @@ function hasMoreValues(schema: JsonObject, most: number): boolean {
   return false
 }
 
-/** What a thread holds, by their texts: each is some hundred kilobytes. */
-const heldMax = 20
-const held = new BoundedMap<string, PayloadSchema>(heldMax)
+/** What a thread holds, by their texts: a compiled one is some ten times as long, and a thread has 256 megabytes. */
+const heldMax = 1_000
+const heldCharactersMax = 5_000_000
+const held = new BoundedMap<string, Held>(heldMax, { max: heldCharactersMax, of: ({ characters }) => characters })
+
+interface Held {
+  readonly schema: PayloadSchema
+  readonly characters: number
+}
+
 const busy = 'busy'
 
 /** No one waits for a thread as they do for the event loop; within its deadline. */
@@ -134,9 +134,9 @@ function compiledForUse(text: string): PayloadSchema {
 /** In the thread. */
 export function schemaReply({ payloadSchema, payload }: SchemaRequest): SchemaReply {
   try {
-    const schema = held.get(payloadSchema) ?? compiledForUse(payloadSchema)
+    const schema = held.get(payloadSchema)?.schema ?? compiledForUse(payloadSchema)
     if (!schema.ok) return { value: { verdict: schema, unfit: [] } }
-    held.set(payloadSchema, schema)
+    held.set(payloadSchema, { schema, characters: payloadSchema.length })
     const verdict = { ok: true, slowPatterns: schema.slowPatterns } as const
     if (payload === undefined) return { value: { verdict, unfit: [] } }
     const checked = JSON.parse(payload)

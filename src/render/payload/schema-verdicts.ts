@@ -8,6 +8,7 @@ import {
   payloadSchemaBytesMax,
   payloadSchemaParts,
   payloadSchemaPartsMax,
+  tooBusy,
 } from './payload-schema.ts'
 import type { KnownSchema } from './schema-elsewhere.ts'
 import { compileSchema } from './schema-elsewhere.ts'
@@ -26,7 +27,13 @@ export async function judgeSchemaAhead(threads: Threads | undefined, schema: unk
   if (!isObject(schema)) return
   const text = JSON.stringify(schema)
   if (text.length > payloadSchemaBytesMax || payloadSchemaParts(schema) > payloadSchemaPartsMax) return
-  known.set(keyOf(text), verdictOf(await compileSchema({ threads })(schema)))
+  const key = keyOf(text)
+  // One that took too long may take less another time.
+  const before = known.get(key)
+  if (before !== undefined && (before.ok || before.isOutOfTime !== true)) return
+  const verdict = verdictOf(await compileSchema(() => threads)(schema))
+  if (!verdict.ok && verdict.isStarved === true) throw tooBusy()
+  known.set(key, verdict)
 }
 
 export function schemaVerdict(schema: JsonObject): SchemaVerdict {
