@@ -144,11 +144,11 @@ function Pickers() {
   return (
     <Picker
       label="Person"
-      shown={name ?? 'Anybody'}
+      shown={name ?? 'Anyone'}
       isChosen={name !== undefined}
-      all="Anybody"
+      all="Anyone"
       placeholder="A part of the name"
-      none="Nobody is called that"
+      none="No one is called that"
       className="max-w-64"
       useFound={useFoundPeople}
       onPick={(one) => setName(one?.name)}

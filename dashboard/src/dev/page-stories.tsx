@@ -133,7 +133,7 @@ const Saving = () => {
           <SaveButtons isChanged save={idle} onSave={nothing} onDiscard={nothing} />
         </Row>
       </State>
-      <State name="Somebody else saved">
+      <State name="Someone else saved">
         <SaveNotices what="layout" isOvertaken save={idle} />
       </State>
     </Row>

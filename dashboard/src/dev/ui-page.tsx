@@ -12,7 +12,7 @@ import type { Story } from './story.tsx'
 
 const stories: readonly Story[] = [...controlStories, ...pageStories, ...listStories, ...contentStories]
 
-/** Somebody who may do everything, in an environment that does not exist: no part of this page asks the service for anything. */
+/** A session that may do everything, in an environment that does not exist: no part of this page asks the service for anything. */
 const environment = {
   // As a page calls before it is of an environment.
   id: '*',

@@ -1,9 +1,10 @@
 // What is done to many rows: offered in a bar as soon as one is chosen, said before it is done, with its progress and its result.
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { callsGoTo } from '../api.ts'
 import { useEnvironment } from '../session.tsx'
-import { Button, TextField } from './controls.tsx'
+import { Button, IconButton, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import type { IconName } from './icons.tsx'
 import { Icon } from './icons.tsx'
@@ -77,17 +78,19 @@ export function BulkBar<Row>({
 }) {
   const [asked, setAsked] = useState<BulkAction<Row>>()
   const { rows } = selection
+  const page = document.querySelector('main')
   if (rows.length === 0 && asked === undefined) return null
   return (
     <>
-      {/* So that the bar lies on no row. */}
-      <div aria-hidden className="h-16 max-sm:h-28" />
+      {/* The end of the page, so that the bar lies on no row. */}
+      {page !== null && createPortal(<div aria-hidden className="h-16 max-sm:h-28" />, page)}
       {rows.length > 0 && (
         <section
           aria-label="What to do with the selection"
-          className="card fixed bottom-4 left-1/2 z-30 flex max-w-[calc(100vw-24px)] -translate-x-1/2 flex-wrap items-center gap-2 p-2 pl-4 shadow-lg max-sm:w-[calc(100vw-24px)]"
+          className="card fixed bottom-4 left-1/2 z-30 flex max-w-[calc(100vw-24px)] -translate-x-1/2 flex-wrap items-center gap-1.5 p-2 shadow-lg max-sm:w-[calc(100vw-24px)]"
         >
-          <span role="status" className="font-medium whitespace-nowrap">
+          <IconButton name="cross" label="Clear the selection" onClick={selection.clear} />
+          <span role="status" className="mr-2 font-medium whitespace-nowrap">
             {counted(rows.length)} selected
           </span>
           {bulk.actions.map((action) => (
@@ -101,9 +104,6 @@ export function BulkBar<Row>({
               {action.text}
             </Button>
           ))}
-          <Button look="quiet" onClick={selection.clear}>
-            Clear
-          </Button>
         </section>
       )}
       {asked !== undefined && (

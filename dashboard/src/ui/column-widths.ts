@@ -1,4 +1,4 @@
-// The columns of a table, and how wide they are: as somebody left them in this browser, until they are reset.
+// The columns of a table, and how wide they are: as they were left in this browser, until they are reset.
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { forgotten, kept, stored } from './kept.ts'
@@ -20,7 +20,7 @@ export const widthMax = 1_200
 
 type Widths = Readonly<Record<string, number>>
 
-/** What an older version kept, or somebody wrote there, is not trusted. */
+/** What an older version or another script kept there is not trusted. */
 function readWidths(name: string): Widths {
   const found = kept<unknown>(name)
   if (typeof found !== 'object' || found === null) return {}
@@ -33,7 +33,7 @@ function readWidths(name: string): Widths {
 
 export const clampedWidth = (width: number): number => Math.round(Math.min(Math.max(width, widthMin), widthMax))
 
-/** By the head of the column; those that nobody changed are not among them. */
+/** By the head of the column; unchanged ones are not among them. */
 export function useColumnWidths(table: string) {
   const name = `columns-${table}`
   const [widths, setWidths] = useState<Widths>(() => readWidths(name))

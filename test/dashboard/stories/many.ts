@@ -94,7 +94,7 @@ test('what fails is counted and said in the service’s own words, and stays sel
   await visitor.goto('development/settings/suppressions?q=many-')
   await tick(visitor, 'Select all addresses that are loaded').check()
   await selected(visitor, 3)
-  // Somebody else was faster.
+  // Another session was faster.
   await scene.call('DELETE', '/v1/suppressions/email/many-two@example.com')
   await bar(visitor).getByRole('button', { name: 'Remove' }).click()
   await visitor.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()

@@ -32,7 +32,7 @@ const columns: readonly Column<Event>[] = [
   {
     head: 'Event',
     cell: (one) => (
-      <span className="flex min-w-0 items-center gap-2">
+      <span className="flex min-w-0 flex-wrap items-center gap-x-2">
         <bdi className="truncate font-medium">{one.workflow?.name ?? 'A deleted workflow'}</bdi>
         {one.isTest && <Badge tone="violet">Test</Badge>}
         {one.state === 'canceled' && (
@@ -40,6 +40,9 @@ const columns: readonly Column<Event>[] = [
             Cancelled
           </Badge>
         )}
+        <span className="basis-full text-xs text-ink-3 sm:hidden">
+          <Time at={one.createdAt} />
+        </span>
       </span>
     ),
   },

@@ -79,8 +79,9 @@ function stateOf({ status, captured, providerId, removedAt, retracted }: Message
 
 const nameOf = (one: Message): string => one.subject || one.title || one.template?.name || 'A message'
 
-function columnsWith(providerName: (id: string) => string): readonly Column<Message>[] {
-  return [
+/** Beside an open message there is room for what it is, for whom and when. */
+function columnsWith(providerName: (id: string) => string, isNarrow: boolean): readonly Column<Message>[] {
+  const all: readonly Column<Message>[] = [
     { head: 'Status', width: '124px', cell: (one) => <Status state={stateOf(one)} /> },
     {
       head: 'Message',
@@ -90,7 +91,7 @@ function columnsWith(providerName: (id: string) => string): readonly Column<Mess
           <span className="sr-only">{nameOfStep(one.channel)}</span>
           <span className="flex min-w-0 flex-col">
             <bdi className="truncate font-medium">{nameOf(one)}</bdi>
-            <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
+            <bdi className={`truncate text-ink-2 ${isNarrow ? '' : 'sm:hidden'}`}>{personOf(one)}</bdi>
             <span className="text-xs text-ink-3 sm:hidden">
               <Time at={one.createdAt} />
             </span>
@@ -127,6 +128,7 @@ function columnsWith(providerName: (id: string) => string): readonly Column<Mess
       ),
     },
   ]
+  return isNarrow ? all.filter(({ head }) => head !== 'To' && head !== 'By') : all
 }
 
 interface Opened {
@@ -181,9 +183,9 @@ export function MessagesPage() {
             label="Removed messages"
             value={search.removed ?? ''}
             options={[
-              ['', 'Without removed ones'],
-              ['with', 'With removed ones'],
-              ['only', 'Removed ones alone'],
+              ['', 'Without removed'],
+              ['with', 'With removed'],
+              ['only', 'Only removed'],
             ]}
             onText={(value) => set('removed', value)}
           />
@@ -228,7 +230,7 @@ export function MessagesPage() {
           label="Messages"
           {...list.table}
           rows={10}
-          columns={columnsWith(providerName).filter(({ head }) => notificationId === undefined || head !== 'By')}
+          columns={columnsWith(providerName, notificationId !== undefined)}
           keyOf={({ _id }) => _id}
           bulk={bulk}
           chosen={notificationId === undefined ? undefined : message}

@@ -39,19 +39,28 @@ function columnsOf(state: State): readonly Column<Item>[] {
   return [
     {
       head: 'What',
-      width: '28%',
       cell: (one) => (
         <span className="flex min-w-0 items-center gap-2">
           <Icon name={iconOfStep(one.stepType ?? 'trigger')} className="text-ink-2" />
-          <span className="truncate font-medium">
-            {one.stepType === undefined
-              ? (taskNames[one.task ?? ''] ?? one.task ?? 'A step')
-              : nameOfStep(one.stepType)}
+          <span className="flex min-w-0 flex-col">
+            <span className="truncate font-medium">
+              {one.stepType === undefined
+                ? (taskNames[one.task ?? ''] ?? one.task ?? 'A step')
+                : nameOfStep(one.stepType)}
+            </span>
+            {one.workflow !== undefined && (
+              <bdi className="truncate text-ink-2 sm:hidden">{`${one.workflow.name}, ${nameOf(one)}`}</bdi>
+            )}
           </span>
         </span>
       ),
     },
-    { head: 'Workflow', cell: (one) => <bdi className="block truncate">{one.workflow?.name ?? '–'}</bdi> },
+    {
+      head: 'Workflow',
+      from: 'sm',
+      width: '28%',
+      cell: (one) => <bdi className="block truncate">{one.workflow?.name ?? '–'}</bdi>,
+    },
     {
       head: 'For',
       from: 'sm',
@@ -61,7 +70,7 @@ function columnsOf(state: State): readonly Column<Item>[] {
     {
       head: 'Lane',
       from: 'lg',
-      width: '170px',
+      width: '190px',
       cell: (one) => <Muted>{one.lane === 'direct' ? 'Named directly' : 'Topics and broadcasts'}</Muted>,
     },
     {

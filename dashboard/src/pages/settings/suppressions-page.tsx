@@ -75,6 +75,7 @@ export function SuppressionsPage() {
     },
     {
       head: 'Remove',
+      from: 'sm',
       right: true,
       width: '88px',
       cell: (one) =>
