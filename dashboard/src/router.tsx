@@ -36,7 +36,19 @@ const contexts = () => import('./pages/contexts/contexts-page.tsx')
 const endpoint = () => import('./pages/webhooks/endpoint-page.tsx')
 const settings = () => import('./pages/settings/settings-page.tsx')
 
+/** The shared parts in all their states, for whoever works on them; nothing of it is in what is built. */
+const development = import.meta.env.DEV
+  ? [
+      createRoute({
+        getParentRoute: () => root,
+        path: '/dev/ui',
+        component: lazyRouteComponent(() => import('./dev/ui-page.tsx'), 'UiPage'),
+      }),
+    ]
+  : []
+
 const tree = root.addChildren([
+  ...development,
   createRoute({ getParentRoute: () => root, path: '/', component: FirstPage }),
   createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage }),
   createRoute({
@@ -48,7 +60,14 @@ const tree = root.addChildren([
     page('/', () => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
     page('/start', () => import('./pages/start/start-page.tsx'), 'StartPage'),
     pageWithDetail('/activity', '$notificationId', () => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
-    page('/activity/messages', () => import('./pages/activity/messages-page.tsx'), 'MessagesPage'),
+    pageWithDetail(
+      '/activity/messages',
+      '$notificationId',
+      () => import('./pages/activity/messages-page.tsx'),
+      'MessagesPage',
+    ),
+    page('/activity/events', () => import('./pages/activity/events-page.tsx'), 'EventsPage'),
+    page('/activity/queue', () => import('./pages/activity/queue-page.tsx'), 'QueuePage'),
     page('/workflows', workflows, 'WorkflowsPage'),
     page('/workflows/$workflowId', () => import('./pages/workflows/editor-page.tsx'), 'EditorPage'),
     page('/workflows/$workflowId/versions', () => import('./pages/workflows/versions-page.tsx'), 'VersionsPage'),

@@ -5,8 +5,10 @@ import type { Documented, Route } from './route.ts'
 import { activityRoutes } from './routes/activity/activity.ts'
 import { activityStreamRoutes } from './routes/activity/activity-stream.ts'
 import { countRoutes } from './routes/activity/counts.ts'
+import { eventListRoutes } from './routes/activity/event-list.ts'
 import { eventProgressRoutes } from './routes/activity/event-progress.ts'
 import { executionDetailRoutes } from './routes/activity/execution-details.ts'
+import { queueRoutes } from './routes/activity/queue.ts'
 import { whyRoutes } from './routes/activity/why.ts'
 import { eventRoutes } from './routes/events/events.ts'
 import { simulateRoutes } from './routes/events/simulate.ts'
@@ -75,6 +77,7 @@ import { workflowV2Routes } from './routes/workflows/workflows-v2.ts'
 /** In the order of the reference: what people need first comes first. */
 export const routes: readonly Route[] = [
   ...eventRoutes,
+  ...eventListRoutes,
   ...eventProgressRoutes,
   ...simulateRoutes,
   ...workflowRoutes,
@@ -111,6 +114,7 @@ export const routes: readonly Route[] = [
   ...redriveRoutes,
   ...buriedRoutes,
   ...countRoutes,
+  ...queueRoutes,
   ...webhookEndpointRoutes,
   ...webhookDeliveryRoutes,
   ...suppressionRoutes,

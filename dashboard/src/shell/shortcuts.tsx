@@ -64,6 +64,9 @@ export function Shortcuts() {
     [['j'], 'The next row'],
     [['k'], 'The row before'],
     [['Enter'], 'Open the row'],
+    [['x'], 'Select the row; with Shift and an arrow the next one too'],
+    [['Ctrl', 'A'], 'Select all rows that are loaded'],
+    [['Esc'], 'Select none'],
     ...places.map(([key, , name]) => [['g', key], `Go to ${name}`] as const),
     [['?'], 'This list'],
   ]

@@ -1,17 +1,15 @@
-// Counts over time: stacked bars with labelled axes, exact values under the pointer, and the same as a table.
+// Counts over time: stacked bars or lines with labelled axes, exact values at the pointer, the same as a table; every point
+// leads to the list that it counts.
+import type { KeyboardEvent } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import type { ChartProps, Point, Series } from './chart-parts.tsx'
+import { ChartTable, Tip } from './chart-parts.tsx'
 import { Button } from './controls.tsx'
-import { dayTime, zone } from './time.tsx'
+import { zone } from './time.tsx'
 
-export interface Series {
-  readonly name: string
-  /** The name of a colour token. */
-  readonly colour: string
-  /** Null where there is nothing to say. */
-  readonly counts: readonly (number | null)[]
-}
+export type { Behind, Series } from './chart-parts.tsx'
 
 const height = 220
 const token = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
@@ -39,41 +37,52 @@ function stacked(series: readonly Series[]): number[][] {
 
 const counted = (value: number): string => value.toLocaleString('en')
 
-export function Chart({
-  label,
-  starts,
-  series,
-  unit,
-  kind = 'bars',
-  format = counted,
-  onPoint,
-}: {
-  label: string
-  starts: readonly string[]
-  series: readonly Series[]
-  unit: string
-  /** Lines for what is not added up. */
-  kind?: 'bars' | 'lines'
-  format?: (value: number) => string
-  /** Leads to what is behind a point: from its start up to the next one. */
-  onPoint?: (from: string, to: string) => void
-}) {
+/** Which bar of the pile, or which line, lies under the pointer; none above them all. */
+function seriesUnder(plot: uPlot, series: readonly Series[], place: number, isLines: boolean): Series | undefined {
+  const value = plot.posToVal(plot.cursor.top ?? -1, 'y')
+  if (!isLines) {
+    const sums = stacked(series)
+    return value < 0 ? undefined : series.find((_, index) => value <= (sums[index]?.[place] ?? 0))
+  }
+  const away = (one: Series) => Math.abs((one.counts[place] ?? Number.POSITIVE_INFINITY) - value)
+  return series.toSorted((one, other) => away(one) - away(other))[0]
+}
+
+interface Pointed {
+  readonly place: number
+  /** Where in the plot, for the words beside it. */
+  readonly x: number
+  readonly isRight: boolean
+}
+
+export function Chart({ label, starts, series, unit, kind = 'bars', format = counted, onPoint }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
+  const drawn = useRef<uPlot | undefined>(undefined)
   const [asTable, setAsTable] = useState(false)
-  const [at, setAt] = useState<number>()
+  const [at, setAt] = useState<Pointed>()
   const leadTo = useRef(onPoint)
   leadTo.current = onPoint
   const [theme, setTheme] = useState(document.documentElement.dataset.theme)
+  const isLines = kind === 'lines'
   useEffect(() => {
     const watch = new MutationObserver(() => setTheme(document.documentElement.dataset.theme))
     watch.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
     return () => watch.disconnect()
   }, [])
+  const pointOf = (place: number, one?: Series): Point | undefined => {
+    const from = starts[place]
+    if (from === undefined) return undefined
+    const to = starts[place + 1] ?? new Date().toISOString()
+    return { from, to, ...(one?.behind === undefined ? {} : { behind: one.behind }) }
+  }
+  const lead = (place: number, one?: Series) => {
+    const point = pointOf(place, one)
+    if (point !== undefined) leadTo.current?.(point)
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn again in the colours of the other theme
   useEffect(() => {
     const parent = box.current
     if (parent === null || asTable) return
-    const isLines = kind === 'lines'
     const values = isLines ? series.map(({ counts }) => [...counts]) : stacked(series)
     const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 })
     const axis = {
@@ -81,6 +90,13 @@ export function Chart({
       grid: { stroke: token('line'), width: 1 },
       ticks: { show: false },
       font: '11px system-ui',
+    }
+    const point = (one: uPlot) => {
+      const place = one.cursor.idx
+      if (place == null || (one.cursor.left ?? -1) < 0) return setAt(undefined)
+      const left = one.valToPos(one.data[0][place] ?? 0, 'x')
+      const x = left + one.over.offsetLeft
+      setAt({ place, x, isRight: left > one.over.clientWidth / 2 })
     }
     const plot = new uPlot(
       {
@@ -104,7 +120,7 @@ export function Chart({
             incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000, 100_000, 500_000, 1_000_000],
           },
         ],
-        hooks: { setCursor: [(one) => setAt(one.cursor.idx ?? undefined)] },
+        hooks: { setCursor: [point] },
         series: [
           {},
           ...series.toReversed().map(({ name, colour }) => ({
@@ -124,11 +140,10 @@ export function Chart({
       [starts.map((start) => new Date(start).getTime() / 1_000), ...values.toReversed()],
       parent,
     )
+    drawn.current = plot
     const open = () => {
       const place = plot.cursor.idx
-      const from = place == null ? undefined : starts[place]
-      if (place == null || from === undefined) return
-      leadTo.current?.(from, starts[place + 1] ?? new Date().toISOString())
+      if (place != null) lead(place, seriesUnder(plot, series, place, isLines))
     }
     if (leadTo.current !== undefined) plot.over.style.cursor = 'pointer'
     plot.over.addEventListener('click', open)
@@ -137,72 +152,75 @@ export function Chart({
     return () => {
       sized.disconnect()
       plot.destroy()
+      drawn.current = undefined
+      setAt(undefined)
     }
   }, [starts, series, asTable, theme, kind, format])
-  const shownAt = (counts: Series['counts'], place: number | undefined): string => {
-    if (place !== undefined) return counts[place] == null ? '–' : format(counts[place])
-    return kind === 'bars' ? format(counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)) : ''
+  /** The arrows walk from point to point, Enter opens its list. */
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
+    const plot = drawn.current
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (plot === undefined) return
+    if (by !== undefined) {
+      const first = by > 0 ? 0 : starts.length - 1
+      const place = Math.min(Math.max(at === undefined ? first : at.place + by, 0), starts.length - 1)
+      plot.setCursor({ left: plot.valToPos(plot.data[0][place] ?? 0, 'x'), top: 0 })
+    } else if (event.key === 'Enter' && at !== undefined) lead(at.place)
+    else if (event.key === 'Escape') plot.setCursor({ left: -10, top: -10 })
+    else return
+    event.preventDefault()
   }
+  const total = (counts: Series['counts']): string =>
+    isLines ? '' : format(counts.reduce<number>((sum, count) => sum + (count ?? 0), 0))
   return (
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-2">
         {series.map(({ name, colour, counts }) => (
           <span key={name} className="flex items-center gap-1.5">
             <span className="size-2.5 rounded-sm" style={{ background: `var(--${colour})` }} />
-            {name} <strong className="font-semibold text-ink">{shownAt(counts, at)}</strong>
+            {name} <strong className="font-semibold text-ink">{total(counts)}</strong>
           </span>
         ))}
-        <span className="text-ink-3">
-          {at === undefined || starts[at] === undefined
-            ? `${kind === 'bars' ? 'in all' : unit}, times in ${zone}`
-            : `${unit}, ${dayTime(starts[at])}`}
-        </span>
+        <span className="text-ink-3">{`${isLines ? unit : 'in all'}, times in ${zone}`}</span>
         <Button look="quiet" className="ml-auto h-7! px-2! text-xs!" onClick={() => setAsTable(!asTable)}>
           {asTable ? 'As a chart' : 'As a table'}
         </Button>
       </figcaption>
       {asTable ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
-        <section tabIndex={0} aria-label={`${label}, as a table`} className="max-h-[220px] overflow-auto">
-          <table className="w-full text-xs">
-            <thead className="sticky top-0 bg-bg text-left text-ink-3">
-              <tr>
-                <th className="py-1 font-medium">From ({zone})</th>
-                {series.map(({ name }) => (
-                  <th key={name} className="text-right font-medium">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {starts.map((start, index) => (
-                <tr key={start} className="border-t border-line">
-                  <td className="py-1">
-                    {onPoint === undefined ? (
-                      dayTime(start)
-                    ) : (
-                      <button
-                        type="button"
-                        className="link"
-                        onClick={() => onPoint(start, starts[index + 1] ?? new Date().toISOString())}
-                      >
-                        {dayTime(start)}
-                      </button>
-                    )}
-                  </td>
-                  {series.map(({ name, counts }) => (
-                    <td key={name} className="text-right">
-                      {counts[index] == null ? '–' : format(counts[index])}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <ChartTable
+          label={label}
+          starts={starts}
+          series={series}
+          format={format}
+          {...(onPoint === undefined ? {} : { onPoint: lead })}
+        />
       ) : (
-        <div ref={box} className="min-h-[220px] w-full" />
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in
+        <div
+          role="group"
+          aria-label={`${label}: the left and right arrows walk through it${onPoint === undefined ? '' : ', Enter opens the list'}`}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: its points are reached by the arrow keys
+          tabIndex={0}
+          onKeyDown={walk}
+          onBlur={() => drawn.current?.setCursor({ left: -10, top: -10 })}
+          className="relative min-h-[220px] w-full"
+        >
+          <div ref={box} />
+          {at !== undefined && starts[at.place] !== undefined && (
+            <Tip
+              from={starts[at.place] ?? ''}
+              to={starts[at.place + 1]}
+              unit={unit}
+              x={at.x}
+              isRight={at.isRight}
+              total={isLines ? undefined : format(series.reduce((sum, { counts }) => sum + (counts[at.place] ?? 0), 0))}
+              values={series.map(({ name, colour, counts }) => {
+                const value = counts[at.place]
+                return { name, colour, shown: value == null ? '–' : format(value) }
+              })}
+            />
+          )}
+        </div>
       )}
     </figure>
   )

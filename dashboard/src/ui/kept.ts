@@ -2,8 +2,8 @@
 
 const start = 'posthorn-draft-'
 const nameOf = (what: string): string => `${start}${what}`
-/** How the dashboard looks, and nothing of what is in it. */
-const looks = new Set([nameOf('slim-navigation')])
+/** How the dashboard looks, and nothing of what is in it: the navigation, and the widths of columns. */
+const isLook = (name: string): boolean => name === nameOf('slim-navigation') || name.startsWith(nameOf('columns-'))
 
 /** Undefined where nothing was kept, or nothing that can be read. */
 export function kept<Value>(what: string): Value | undefined {
@@ -36,7 +36,7 @@ export function forgotten(what: string): void {
 export function forgetAllEdits(): void {
   try {
     for (const name of Object.keys(localStorage)) {
-      if (name.startsWith(start) && !looks.has(name)) localStorage.removeItem(name)
+      if (name.startsWith(start) && !isLook(name)) localStorage.removeItem(name)
     }
   } catch {
     // Nothing was kept.

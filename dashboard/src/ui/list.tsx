@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { EnvLink } from '../env-link.tsx'
 import type { Scope } from '../session.tsx'
 import { useMayChange } from '../session.tsx'
+import type { Bulk } from './bulk.tsx'
 import { Button } from './controls.tsx'
 import type { IconName } from './icons.tsx'
 import { Icon } from './icons.tsx'
@@ -27,6 +28,8 @@ export interface ListProps<Data, Row> {
   /** Why the next rows did not come. */
   readonly moreError?: Error | null
   readonly rows?: number
+  /** What can be done to many of them. */
+  readonly bulk?: Bulk<Row> | undefined
 }
 
 /** Below a list that is no table. */

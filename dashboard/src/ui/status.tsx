@@ -43,6 +43,8 @@ const states: Readonly<Record<string, Shown>> = {
   failed: { tone: 'red', icon: 'cross', word: 'Failed' },
   error: { tone: 'red', icon: 'cross', word: 'Failed' },
   skipped: { tone: 'grey', icon: 'minus', word: 'Skipped' },
+  retracted: { tone: 'grey', icon: 'out', word: 'Taken back' },
+  deleted: { tone: 'grey', icon: 'trash', word: 'Deleted' },
   canceled: { tone: 'grey', icon: 'ban', word: 'Cancelled' },
   merged: { tone: 'grey', icon: 'digest', word: 'Merged' },
   inactive: { tone: 'grey', icon: 'minus', word: 'Off' },

@@ -1,26 +1,26 @@
-// Tables: a head that stays, rows of 36 pixels that open by click or Enter, j and k to walk; more rows as one gets to the end.
+// Tables: a head that stays, rows of 36 pixels that open by click or Enter, j and k to walk, x to choose; more rows as one gets
+// to the end.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import type { KeyboardEvent, ReactNode, RefObject } from 'react'
+import type { CSSProperties, KeyboardEvent, MouseEvent, RefObject } from 'react'
 import { useEffect, useRef } from 'react'
+import type { Bulk } from './bulk.tsx'
+import { BulkBar, RowTick } from './bulk.tsx'
+import type { Column } from './column-widths.ts'
+import { useColumnWidths } from './column-widths.ts'
 import { Button } from './controls.tsx'
 import { Fault } from './page.tsx'
+import { useSelection } from './selection.ts'
+import { hiddenBelow, leastWidth, TableHead } from './table-head.tsx'
 
-export interface Column<Row> {
-  readonly head: string
-  /** Left out on screens narrower than so. */
-  readonly from?: 'sm' | 'md' | 'lg' | 'xl'
-  /** Columns without one share what the others leave, and cut what is too long. */
-  readonly width?: string
-  readonly right?: boolean
-  readonly cell: (row: Row) => ReactNode
-}
+export type { Column } from './column-widths.ts'
 
-const hiddenBelow = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' }
 /** From here on the rows scroll below their head … */
 const unscrolledMax = 25
 /** … and those that are out of sight are not drawn. */
 const drawnMax = 100
 const rowHeight = 37
+/** Of the column with the boxes. */
+const tickWidth = 44
 
 export function Table<Row>({
   label,
@@ -32,7 +32,9 @@ export function Table<Row>({
   more,
   loadingMore = false,
   moreError = null,
+  bulk,
 }: {
+  /** Also what the widths of its columns are kept under. */
   label: string
   rows: readonly Row[]
   columns: readonly Column<Row>[]
@@ -42,10 +44,15 @@ export function Table<Row>({
   more?: (() => void) | undefined
   loadingMore?: boolean
   moreError?: Error | null
+  /** What can be done to many; without it no row can be chosen. */
+  bulk?: Bulk<Row> | undefined
 }) {
   const box = useRef<HTMLDivElement>(null)
+  const sizes = useColumnWidths(label)
   // A page that was read later may repeat the last rows of the one before it.
   const rows = [...new Map(given.map((row) => [keyOf(row), row])).values()]
+  const selection = useSelection(rows, keyOf)
+  const hasFiller = columns.every(({ head, width }) => (sizes.widths[head] ?? width) !== undefined)
   const isScrolled = rows.length > unscrolledMax
   const isLong = rows.length > drawnMax
   const virtual = useVirtualizer({
@@ -64,67 +71,109 @@ export function Table<Row>({
   const above = items?.[0]?.start ?? 0
   const below = items === undefined ? 0 : virtual.getTotalSize() - (items.at(-1)?.end ?? 0)
   return (
-    <div
-      ref={box}
-      // What scrolls must be reachable by the keyboard; rows that open are.
-      {...(isScrolled && onOpen === undefined
-        ? { role: 'region', 'aria-label': `${label}, all rows`, tabIndex: 0 }
-        : {})}
-      // Words for those who hear the page lie where they are said, and not below what is scrolled.
-      className={`relative overflow-x-auto ${isScrolled ? 'max-h-[75vh] overflow-y-auto' : ''}`}
-    >
-      <table aria-label={label} className="w-full table-fixed border-collapse text-left">
-        <thead className="sticky top-0 z-10 bg-bg">
-          <tr>
-            {columns.map(({ head, from, width, right }) => (
-              <th
-                key={head}
-                scope="col"
-                style={width === undefined ? undefined : { width }}
-                className={`h-9 border-b border-line px-3 text-xs font-medium whitespace-nowrap text-ink-3 first:pl-4 last:pr-4 ${from === undefined ? '' : hiddenBelow[from]} ${right === true ? 'text-right' : ''}`}
-              >
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody onKeyDown={walk}>
-          {above > 0 && <tr style={{ height: above }} />}
-          {drawn.map((index) => {
-            const row = rows[index]
-            if (row === undefined) return null
-            const key = keyOf(row)
-            return (
-              <tr
-                key={key}
-                {...(isLong ? { ref: virtual.measureElement, 'data-index': index } : {})}
-                tabIndex={onOpen === undefined ? undefined : 0}
-                aria-selected={chosen === undefined ? undefined : chosen === key}
-                onClick={onOpen === undefined ? undefined : () => onOpen(row)}
-                onKeyDown={(event) => {
-                  if (event.key !== 'Enter' || event.target !== event.currentTarget) return
-                  event.preventDefault()
-                  onOpen?.(row)
-                }}
-                className={`border-b border-line last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-bg-2'} ${chosen === key ? 'bg-accent-bg' : ''}`}
-              >
-                {columns.map(({ head, from, right, cell }) => (
-                  <td
-                    key={head}
-                    className={`h-9 px-3 py-1.5 first:pl-4 last:pr-4 ${from === undefined ? '' : hiddenBelow[from]} ${right === true ? 'text-right' : ''}`}
-                  >
-                    {cell(row)}
-                  </td>
-                ))}
-              </tr>
-            )
-          })}
-          {below > 0 && <tr style={{ height: below }} />}
-        </tbody>
-      </table>
-      {more !== undefined && <More box={box} more={more} isLoading={loadingMore} error={moreError} />}
-    </div>
+    <>
+      <div
+        ref={box}
+        // What scrolls must be reachable by the keyboard; rows that open or are chosen are.
+        {...(isScrolled && onOpen === undefined && bulk === undefined
+          ? { role: 'region', 'aria-label': `${label}, all rows`, tabIndex: 0 }
+          : {})}
+        // Words for those who hear the page lie where they are said, and not below what is scrolled.
+        className={`relative overflow-x-auto ${isScrolled ? 'max-h-[75vh] overflow-y-auto' : ''}`}
+      >
+        <table
+          aria-label={label}
+          style={
+            { '--least': `${leastWidth(columns, sizes, bulk === undefined ? 0 : tickWidth) ?? 0}px` } as CSSProperties
+          }
+          className="w-full table-fixed border-collapse text-left md:min-w-(--least)"
+        >
+          <TableHead
+            columns={columns}
+            sizes={sizes}
+            hasFiller={hasFiller}
+            before={
+              bulk !== undefined && (
+                <th scope="col" style={{ width: tickWidth }} className="border-b border-line p-0 pl-1">
+                  <label className="flex size-9 cursor-pointer items-center justify-center">
+                    <input
+                      type="checkbox"
+                      aria-label={`Select all ${bulk.of} that are loaded`}
+                      checked={selection.isAll}
+                      ref={(tick) => {
+                        if (tick !== null) tick.indeterminate = selection.rows.length > 0 && !selection.isAll
+                      }}
+                      onChange={selection.toggleAll}
+                      className="size-4 accent-(--accent)"
+                    />
+                  </label>
+                </th>
+              )
+            }
+          />
+          <tbody onKeyDown={walk}>
+            {above > 0 && <tr style={{ height: above }} />}
+            {drawn.map((index) => {
+              const row = rows[index]
+              if (row === undefined) return null
+              const key = keyOf(row)
+              const isTicked = bulk !== undefined && selection.has(key)
+              return (
+                <tr
+                  key={key}
+                  {...(isLong ? { ref: virtual.measureElement, 'data-index': index } : {})}
+                  tabIndex={onOpen === undefined && bulk === undefined ? undefined : 0}
+                  aria-selected={chosen === undefined ? undefined : chosen === key}
+                  {...(bulk === undefined ? {} : { 'aria-keyshortcuts': 'x', onMouseDown: withoutText })}
+                  onClick={(event) => {
+                    const isMany = event.shiftKey || event.ctrlKey || event.metaKey
+                    if (isMany && bulk !== undefined) selection.toggle(key, event.shiftKey)
+                    else onOpen?.(row)
+                  }}
+                  onKeyDown={(event) => {
+                    if (event.target !== event.currentTarget) return
+                    if (bulk !== undefined && selection.press(event, key)) return
+                    if (event.key !== 'Enter' || onOpen === undefined) return
+                    event.preventDefault()
+                    onOpen(row)
+                  }}
+                  className={`border-b border-line last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-bg-2'} ${chosen === key || isTicked ? 'bg-accent-bg hover:bg-accent-bg' : ''}`}
+                >
+                  {bulk !== undefined && (
+                    // biome-ignore lint/a11y/useKeyWithClickEvents: x on the row does the same
+                    <td className="p-0 pl-1" onClick={(event) => event.stopPropagation()}>
+                      <RowTick
+                        label={`Select ${bulk.nameOf(row)}`}
+                        checked={isTicked}
+                        onToggle={(isRange) => selection.toggle(key, isRange)}
+                      />
+                    </td>
+                  )}
+                  {columns.map(({ head, from, right, cell }) => (
+                    <td
+                      key={head}
+                      className={`h-9 px-3 py-1.5 first:pl-4 last:pr-4 ${sizes.widths[head] === undefined ? '' : 'md:overflow-hidden'} ${from === undefined ? '' : hiddenBelow[from]} ${right === true ? 'text-right' : ''}`}
+                    >
+                      {cell(row)}
+                    </td>
+                  ))}
+                  {hasFiller && <td className="p-0" />}
+                </tr>
+              )
+            })}
+            {below > 0 && <tr style={{ height: below }} />}
+          </tbody>
+        </table>
+        {more !== undefined && <More box={box} more={more} isLoading={loadingMore} error={moreError} />}
+      </div>
+      {bulk !== undefined && <BulkBar bulk={bulk} selection={selection} keyOf={keyOf} />}
+    </>
   )
+}
+
+/** With Shift a browser would select text. */
+function withoutText(event: MouseEvent<HTMLElement>): void {
+  if (event.shiftKey) event.preventDefault()
 }
 
 /**

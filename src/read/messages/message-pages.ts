@@ -25,6 +25,14 @@ export interface MessageFilter {
   readonly providers?: readonly string[]
   readonly errorIds?: readonly string[]
   readonly time?: TimeRange
+  /** Also, or only, those that were deleted or retracted. */
+  readonly removed?: 'with' | 'only'
+}
+
+/** A message, and whether it was taken out of the lists. */
+export interface ListedMessageRow extends MessageRow {
+  readonly deleted_at: Date | null
+  readonly retracted_at: Date | null
 }
 
 export interface FilteredEvent {
@@ -59,10 +67,10 @@ export async function findMessagePage(
   environment: Environment,
   filter: MessageFilter,
   page: PageOf,
-): Promise<MessageRow[]> {
+): Promise<ListedMessageRow[]> {
   const byId = (filter.events ?? []).reduce((sum, event) => sum + event.notified, 0) > sortedPeopleMax
   const order = byId ? sql`p.id desc` : sql`p.created_at desc, p.id desc`
-  const places = placesOf(environment, filter, { reach: page.offset + page.limit, byId })
+  const places = allPlaces(environment, filter, { reach: page.offset + page.limit, byId })
   // The positions come from an index alone; only the page's own rows are read completely.
   const found = sql`page as materialized (
       select p.created_at, p.id from (${places}) as p order by ${order} offset ${page.offset} limit ${page.limit})`
@@ -73,9 +81,9 @@ export async function findMessagePage(
         select content from messages found where found.environment_id = ${environment.id} and found.id = p.id limit 1) as m`)
     throwIfHeavy(page.limit, weight?.characters ?? 0, writtenCharactersMax / 2)
   }
-  return db.rows<MessageRow>(sql`
+  return db.rows<ListedMessageRow>(sql`
     with ${found}
-    select ${messageColumns} from page p
+    select ${messageColumns}, m.deleted_at, m.retracted_at from page p
     cross join lateral (
       select * from messages found where found.environment_id = ${environment.id} and found.id = p.id limit 1) as m
     order by ${order}`)
@@ -87,35 +95,57 @@ export async function countMessages(
   filter: MessageFilter,
 ): Promise<{ totalCount: number; totalCountCapped: boolean }> {
   if (filter.events !== undefined) {
-    return cappedCount(db, sql`from (${placesOf(environment, filter, { reach: countMax + 1, byId: true })}) as p`)
+    return cappedCount(db, sql`from (${allPlaces(environment, filter, { reach: countMax + 1, byId: true })}) as p`)
   }
   // With the channels named, the range of time is one of the index too.
   const inChannels = isWalk(filter) && filter.channel === undefined ? [sql`m.channel = any(${channels}::text[])`] : []
-  return cappedCount(
-    db,
-    sql`from messages m where m.environment_id = ${environment.id} and ${allOf([...conditionsOf(filter), ...inChannels])}`,
+  const [first, second] = kindsOf(filter).map(
+    (kind) =>
+      sql`from messages m where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(filter), ...inChannels])}`,
   )
+  if (second === undefined) return cappedCount(db, first ?? sql``)
+  return cappedCount(db, sql`from (select 1 ${first ?? sql``} union all select 1 ${second}) as p`)
 }
+
+/** What was removed. The words of its partial index. */
+const isRemoved = sql`m.status is not null and m.deleted_at is not null`
+
+/** What is listed and what was removed are in different indexes: each is looked for in its own. */
+const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
+  removed === undefined ? [isListed] : removed === 'only' ? [isRemoved] : [isListed, isRemoved]
 
 /** A provider has no index: without a narrower filter that has one, all messages of the time are looked at. */
 export function isWalk(filter: MessageFilter): boolean {
-  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds } = filter
-  if (providers === undefined || subscriberId !== undefined || events !== undefined) return false
+  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, removed } = filter
+  if (subscriberId !== undefined || events !== undefined) return false
+  // Of what was removed nothing but its channel and its time is in an index.
+  if (removed !== undefined) return providers !== undefined || (statuses !== undefined && !statuses.includes('sent'))
+  if (providers === undefined) return false
   if (contextKeys.length > 0 || errorIds !== undefined) return false
   return statuses === undefined || statuses.includes('sent')
 }
 
+interface Walk {
+  readonly reach: number
+  readonly byId: boolean
+}
+
+const allPlaces = (environment: Environment, filter: MessageFilter, walk: Walk): Statement =>
+  kindsOf(filter)
+    .map((kind) => placesOf(environment, filter, kind, walk))
+    .reduce((all, one) => sql`(${all}) union all (${one})`)
+
 /** Creation time and id of the candidates for the page: each way returns its nearest `reach`. */
-function placesOf(environment: Environment, filter: MessageFilter, walk: { reach: number; byId: boolean }): Statement {
+function placesOf(environment: Environment, filter: MessageFilter, kind: Statement, walk: Walk): Statement {
   const { events, channel, ...rest } = filter
-  if (events !== undefined) return placesOfEvents(environment, { ...filter, events }, walk)
+  if (events !== undefined) return placesOfEvents(environment, { ...filter, events }, kind, walk)
   const newestFirst = sql`order by m.created_at desc, m.id desc`
   if (rest.subscriberId === undefined && rest.contextKeys !== undefined && rest.contextKeys.length > 0) {
     // `offset 0` keeps the channel out of the inner query, which then has no way but the context's own index.
     return sql`
       select m.created_at, m.id from (
         select m.created_at, m.id, m.channel from messages m
-        where m.environment_id = ${environment.id} and ${allOf(conditionsOf(rest))} ${newestFirst} offset 0) as m
+        where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(rest)])} ${newestFirst} offset 0) as m
       where ${channel === undefined ? sql`true` : sql`m.channel = ${channel}`} ${newestFirst} limit ${walk.reach}`
   }
   // The channel comes before the time in the indexes: the newest of each channel, then the newest of all.
@@ -123,17 +153,18 @@ function placesOf(environment: Environment, filter: MessageFilter, walk: { reach
     select m.created_at, m.id from unnest(${channel === undefined ? channels : [channel]}::text[]) as one (channel)
     cross join lateral (
       select m.created_at, m.id from messages m
-      where m.environment_id = ${environment.id} and ${allOf(conditionsOf(rest))} and m.channel = one.channel
+      where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(rest)])} and m.channel = one.channel
       ${newestFirst} limit ${walk.reach}) as m`
 }
 
 function placesOfEvents(
   environment: Environment,
   filter: MessageFilter & { events: readonly FilteredEvent[] },
-  walk: { reach: number; byId: boolean },
+  kind: Statement,
+  walk: Walk,
 ): Statement {
   const { events, ...rest } = filter
-  const conditions = allOf(conditionsOf(rest))
+  const conditions = allOf([kind, ...conditionsOf(rest)])
   if (walk.byId && filter.subscriberId === undefined) {
     // An event a branch, its range written out: only so does the planner see one partition, whose order is the index's.
     return events
@@ -175,7 +206,6 @@ function rangesOf(
 function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
   const { channel, subscriberId, contextKeys, statuses, providers, errorIds, time } = filter
   return [
-    isListed,
     ...(statuses === undefined ? [] : statusConditions(statuses)),
     ...(providers === undefined ? [] : [sql`m.provider_id = any(${providers}::text[])`]),
     // What was sent has no error.

@@ -9,6 +9,7 @@ import type { Message } from '../../domain/messages/message-views.ts'
 import { messageWithoutAddresses, seesAddresses } from '../../domain/messages/shown-addresses.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { Subscriber } from '../../domain/people/subscriber.ts'
+import { invalidField } from '../../domain/problem.ts'
 import { mapInTurns } from '../../domain/turn.ts'
 import { shownTo } from '../../domain/workflows/shown-secrets.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
@@ -25,7 +26,7 @@ import { offsetPage } from '../page/offset-page.ts'
 import { readCharactersMax, throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
 import { timeRangeOf } from '../page/time-range.ts'
 import { asSeenBy, weightOfSubscriber } from '../people/subscribers.ts'
-import type { FilteredEvent, MessageFilter } from './message-pages.ts'
+import type { FilteredEvent, ListedMessageRow, MessageFilter } from './message-pages.ts'
 import { countMessages, findMessagePage, isWalk } from './message-pages.ts'
 
 export interface MessagesQuery {
@@ -38,10 +39,19 @@ export interface MessagesQuery {
   readonly statuses?: readonly MessageStatus[]
   readonly providers?: readonly string[]
   readonly errorIds?: readonly string[]
+  /** Also, or only, those that were deleted or retracted. */
+  readonly removed?: 'with' | 'only'
   readonly after?: string
   readonly before?: string
   readonly page: number
   readonly limit: number
+}
+
+/** What of a message the list adds. */
+export interface ListedMessage extends Message {
+  /** When it was deleted or retracted; its contents and addresses are left out then. */
+  readonly removedAt?: string
+  readonly retracted?: true
 }
 
 export async function messagesPage(
@@ -50,8 +60,9 @@ export async function messagesPage(
   principal: Principal,
   query: MessagesQuery,
   now: Date,
-): Promise<OffsetPage<Message>> {
+): Promise<OffsetPage<ListedMessage>> {
   const { environment } = principal
+  refuseUnindexed(query)
   const asked = await filterOf(db, environment, query)
   const filter = asked && withBoundedWalk(asked, now)
   if (filter === undefined) return offsetPage([], query, { totalCount: 0, totalCountCapped: false })
@@ -61,6 +72,14 @@ export async function messagesPage(
   ])
   const page = offsetPage(rows, query, count)
   return { ...page, data: await wholeMessages(db, sealer, principal, page.data) }
+}
+
+/** Removed messages have one index, by channel and time: with these filters all of them would be looked at. */
+function refuseUnindexed({ removed, subscriberId, contextKeys, errorIds }: MessagesQuery): void {
+  if (removed === undefined || (subscriberId ?? contextKeys ?? errorIds) === undefined) return
+  const words =
+    'removed cannot be combined with subscriberId, contextKeys or errorIds: use transactionId, channel, status, providers, after or before'
+  throw invalidField('removed', words, removed)
 }
 
 /** How far back a provider’s messages are looked for where no start was given. */
@@ -74,7 +93,7 @@ function withBoundedWalk(filter: MessageFilter, now: Date): MessageFilter {
 
 /** Undefined if nothing can match: no subscriber has that id, or no event that transaction. */
 async function filterOf(db: Sql, environment: Environment, query: MessagesQuery): Promise<MessageFilter | undefined> {
-  const { channel, contextKeys, statuses, providers, errorIds } = query
+  const { channel, contextKeys, statuses, providers, errorIds, removed } = query
   const own = {
     time: timeRangeOf(query),
     ...(channel === undefined ? {} : { channel }),
@@ -82,6 +101,7 @@ async function filterOf(db: Sql, environment: Environment, query: MessagesQuery)
     ...(statuses === undefined ? {} : { statuses }),
     ...(providers === undefined ? {} : { providers }),
     ...(errorIds === undefined ? {} : { errorIds }),
+    ...(removed === undefined ? {} : { removed }),
   }
   const [people, events] = await Promise.all([
     query.subscriberId === undefined ? undefined : findSubscriberRows(db, environment, [query.subscriberId]),
@@ -116,8 +136,8 @@ async function wholeMessages(
   db: Sql,
   sealer: Sealer,
   principal: Principal,
-  rows: readonly MessageRow[],
-): Promise<Message[]> {
+  rows: readonly ListedMessageRow[],
+): Promise<ListedMessage[]> {
   const { environment } = principal
   if (rows.length === 0) return []
   await refuseHeavyPage(db, environment, rows)
@@ -128,12 +148,34 @@ async function wholeMessages(
   ])
   return mapInTurns(rows, (row) => {
     const message = messageOf(environment, row, origins, seesAddresses(principal) ? sealer : undefined)
-    return {
+    const shown = {
       ...(seesAddresses(principal) ? message : messageWithoutAddresses(message)),
       subscriber: subscribers.get(row.subscriber_id),
       template: templates.get(row.version_id),
     }
+    return row.deleted_at === null ? shown : withoutContents(shown, row.deleted_at, row.retracted_at !== null)
   })
+}
+
+/** Whoever removed it wanted it to be read no more: what is left is that it was there. */
+function withoutContents(message: Message, removedAt: Date, isRetracted: boolean): ListedMessage {
+  return {
+    ...message,
+    content: undefined,
+    subject: undefined,
+    title: undefined,
+    email: undefined,
+    phone: undefined,
+    directWebhookUrl: undefined,
+    deviceTokens: undefined,
+    actor: undefined,
+    data: undefined,
+    cta: {},
+    payload: {},
+    overrides: {},
+    removedAt: removedAt.toISOString(),
+    ...(isRetracted ? { retracted: true } : {}),
+  }
 }
 
 /** So many are within every bound: an event has half a megabyte at most, and so has a workflow. */

@@ -7,6 +7,7 @@ import { answerOf, client, streamOf } from '../../api.ts'
 import { isShort, useAskRows } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useEnvironment } from '../../session.tsx'
+import { Beside, hiddenWith, isBeside } from '../../ui/beside.tsx'
 import { Button, buttonClass } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
@@ -14,6 +15,7 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useActivityBulk } from './activity-bulk.ts'
 import { ActivityTabs } from './activity-tabs.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { NotificationDetail } from './notification-detail.tsx'
@@ -22,8 +24,6 @@ import type { ActivitySearch } from './search.ts'
 
 type Activity = Schemas['Activity']
 const pageSize = 50
-/** As the page itself decides: from here on a notification opens beside the list. */
-const isBeside = (): boolean => matchMedia('(min-width: 1280px)').matches
 /** After a connection that broke. */
 const againMs = 3_000
 
@@ -105,6 +105,7 @@ export function ActivityPage() {
     answerOf(client.GET('/v1/notifications', { params: { query: { ...queryOf(search), page, limit: pageSize } } })),
   )
   const fresh = useNews(() => void list.table.of.refetch())
+  const bulk = useActivityBulk()
   const isFiltered = Object.values(search).some(Boolean)
   return (
     <Page
@@ -119,7 +120,7 @@ export function ActivityPage() {
       }
     >
       <ActivityTabs of="notifications" />
-      <div className={notificationId === undefined ? '' : 'max-xl:hidden'}>
+      <div className={hiddenWith(notificationId)}>
         <Filters
           search={search}
           onChange={(next) =>
@@ -131,14 +132,22 @@ export function ActivityPage() {
           }
         />
       </div>
-      <div
-        className={
-          notificationId === undefined
-            ? ''
-            : 'grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'
+      <Beside
+        detail={
+          notificationId === undefined ? undefined : (
+            <NotificationDetail
+              key={notificationId}
+              id={notificationId}
+              tab={tab}
+              onTab={(next) =>
+                go(`/activity/${notificationId}`, { ...search, tab: next }, { replace: true, stays: true })
+              }
+              onClose={() => go('/activity', search, { stays: isBeside() })}
+            />
+          )
         }
       >
-        <div className={`card overflow-hidden ${notificationId === undefined ? '' : 'max-xl:hidden'}`}>
+        <div className="card overflow-hidden">
           {fresh.count > 0 && (
             <button
               type="button"
@@ -158,6 +167,7 @@ export function ActivityPage() {
                     rows={found}
                     columns={notificationId === undefined ? columns : narrowColumns}
                     keyOf={({ _id }) => _id}
+                    bulk={bulk}
                     chosen={notificationId}
                     onOpen={({ _id }) => go(`/activity/${_id}`, { ...search, tab }, { stays: isBeside() })}
                     more={list.table.more()}
@@ -187,18 +197,7 @@ export function ActivityPage() {
             }}
           </Answered>
         </div>
-        {notificationId !== undefined && (
-          <NotificationDetail
-            key={notificationId}
-            id={notificationId}
-            tab={tab}
-            onTab={(next) =>
-              go(`/activity/${notificationId}`, { ...search, tab: next }, { replace: true, stays: true })
-            }
-            onClose={() => go('/activity', search, { stays: isBeside() })}
-          />
-        )}
-      </div>
+      </Beside>
     </Page>
   )
 }

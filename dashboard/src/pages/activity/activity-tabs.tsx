@@ -1,16 +1,20 @@
-// What happened, by notification or by message.
+// What happened, by notification, by message or by event, and what is still to happen.
 import { useEnvironment } from '../../session.tsx'
 import { LinkTabs } from '../../ui/controls.tsx'
 
-export function ActivityTabs({ of: shown }: { of: 'notifications' | 'messages' }) {
+const tabs = [
+  ['notifications', '', 'Notifications'],
+  ['messages', '/messages', 'Messages'],
+  ['events', '/events', 'Events'],
+  ['queue', '/queue', 'Queue'],
+] as const
+
+export function ActivityTabs({ of: shown }: { of: (typeof tabs)[number][0] }) {
   const { slug } = useEnvironment()
   return (
     <LinkTabs
       label="Activity"
-      tabs={[
-        { to: `/${slug}/activity`, text: 'Notifications', isActive: shown === 'notifications' },
-        { to: `/${slug}/activity/messages`, text: 'Messages', isActive: shown === 'messages' },
-      ]}
+      tabs={tabs.map(([name, path, text]) => ({ to: `/${slug}/activity${path}`, text, isActive: shown === name }))}
     />
   )
 }

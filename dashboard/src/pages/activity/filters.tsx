@@ -1,5 +1,6 @@
 // The filters of the activity, as chips that can be removed; all of them stand in the address.
 import { useState } from 'react'
+import { FilterChip } from '../../ui/chip.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
 import { exactTime } from '../../ui/time.tsx'
@@ -178,17 +179,12 @@ export function Filters({ search, onChange }: { search: ActivitySearch; onChange
       {chips.length > 0 && (
         <div className="flex flex-wrap items-center gap-1.5">
           {chips.map(([name, value]) => (
-            <button
+            <FilterChip
               key={name}
-              type="button"
-              onClick={() => set(name, '')}
-              aria-label={`Remove the filter ${words[name] ?? name}`}
-              className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-2 px-2.5 py-0.5 text-xs hover:bg-bg-3"
-            >
-              <span className="text-ink-3">{words[name] ?? name}</span>
-              <span className="truncate">{shown(name, value)}</span>
-              <Icon name="cross" size={10} />
-            </button>
+              name={words[name] ?? name}
+              value={shown(name, value)}
+              onRemove={() => set(name, '')}
+            />
           ))}
           <Button look="quiet" onClick={() => onChange({})}>
             Clear

@@ -1,9 +1,11 @@
 // Messages: each one that was sent, could not be, or failed, with what leads to it in the address.
-import { useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
+import { Beside, hiddenWith, isBeside } from '../../ui/beside.tsx'
+import { FilterChip } from '../../ui/chip.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { List, Muted } from '../../ui/list.tsx'
@@ -12,10 +14,12 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
+import { useMessageBulk } from './activity-bulk.ts'
 import { ActivityTabs } from './activity-tabs.tsx'
 import { reasonWords } from './filters.tsx'
+import { NotificationDetail } from './notification-detail.tsx'
 
-type Message = Schemas['MessagePage']['data'][number]
+type Message = Schemas['ListedMessage']
 type Channel = Message['channel']
 type MessageStatus = Message['status']
 const pageSize = 50
@@ -33,12 +37,14 @@ interface MessagesSearch {
   readonly reason?: string
   readonly subscriber?: string
   readonly transactionId?: string
+  /** Messages that were deleted or taken back: among the others, or alone. */
+  readonly removed?: 'with' | 'only'
   readonly after?: string
   readonly before?: string
 }
 
 const queryOf = (search: MessagesSearch) => {
-  const { status, channel, provider, reason, subscriber, transactionId, after, before } = search
+  const { status, channel, provider, reason, subscriber, transactionId, removed, after, before } = search
   return {
     ...(status === undefined ? {} : { status: [status] }),
     ...(channel === undefined ? {} : { channel }),
@@ -46,13 +52,16 @@ const queryOf = (search: MessagesSearch) => {
     ...(reason === undefined ? {} : { errorIds: [reason] }),
     ...(subscriber === undefined ? {} : { subscriberId: subscriber }),
     ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
+    ...(removed === undefined ? {} : { removed }),
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
   }
 }
 
 /** Without a start, and without a filter that finds few, the service looks for a provider’s messages so far back. */
-function isOfLastDays({ status, provider, reason, subscriber, transactionId, after }: MessagesSearch): boolean {
+function isOfLastDays(search: MessagesSearch): boolean {
+  const { status, provider, reason, subscriber, transactionId, removed, after } = search
+  if (removed && status && status !== 'sent' && !(after || transactionId)) return true
   return Boolean(provider) && !(after || reason || subscriber || transactionId) && (!status || status === 'sent')
 }
 
@@ -61,14 +70,18 @@ const personOf = ({ subscriber, email, phone }: Message): string =>
   (subscriber?.subscriberId ?? email ?? phone ?? 'A deleted subscriber')
 
 /** Without a provider there was no address to send it to. */
-function stateOf({ status, captured, providerId }: Message): string {
+function stateOf({ status, captured, providerId, removedAt, retracted }: Message): string {
+  if (removedAt !== undefined) return retracted === true ? 'retracted' : 'deleted'
   if (captured === true) return 'captured'
   if (status !== 'warning') return status
   return providerId ? 'unsure' : 'skipped'
 }
 
-function columnsWith(providerName: (id: string) => string): readonly Column<Message>[] {
-  return [
+const nameOf = (one: Message): string => one.subject || one.title || one.template?.name || 'A message'
+
+/** Beside an open message there is room for what it is, for whom and when. */
+function columnsWith(providerName: (id: string) => string, isNarrow: boolean): readonly Column<Message>[] {
+  const all: readonly Column<Message>[] = [
     { head: 'Status', width: '124px', cell: (one) => <Status state={stateOf(one)} /> },
     {
       head: 'Message',
@@ -77,8 +90,8 @@ function columnsWith(providerName: (id: string) => string): readonly Column<Mess
           <Icon name={iconOfStep(one.channel)} className="text-ink-2" />
           <span className="sr-only">{nameOfStep(one.channel)}</span>
           <span className="flex min-w-0 flex-col">
-            <bdi className="truncate font-medium">{one.subject || one.title || one.template?.name || 'A message'}</bdi>
-            <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
+            <bdi className="truncate font-medium">{nameOf(one)}</bdi>
+            <bdi className={`truncate text-ink-2 ${isNarrow ? '' : 'sm:hidden'}`}>{personOf(one)}</bdi>
             <span className="text-xs text-ink-3 sm:hidden">
               <Time at={one.createdAt} />
             </span>
@@ -115,10 +128,19 @@ function columnsWith(providerName: (id: string) => string): readonly Column<Mess
       ),
     },
   ]
+  return isNarrow ? all.filter(({ head }) => head !== 'To' && head !== 'By') : all
+}
+
+interface Opened {
+  /** The message whose notification is beside the list, and what of it is shown. */
+  readonly message?: string
+  readonly tab?: string
 }
 
 export function MessagesPage() {
-  const search = useSearch({ strict: false }) as MessagesSearch
+  const { notificationId } = useParams({ strict: false }) as { notificationId?: string }
+  const { message, tab, ...search } = useSearch({ strict: false }) as MessagesSearch & Opened
+  const bulk = useMessageBulk((one) => `${nameOf(one)} to ${personOf(one)}`)
   const go = useGo()
   const providerName = useProviderName()
   const list = useAskRows(['activity', 'messages', { ...search }], ({ page }) =>
@@ -143,7 +165,7 @@ export function MessagesPage() {
       lead="What went out by every channel, and what could not. One notification may have several."
     >
       <ActivityTabs of="messages" />
-      <div className="flex flex-col gap-2">
+      <div className={`flex flex-col gap-2 ${hiddenWith(notificationId)}`}>
         <div className="flex flex-wrap items-center gap-2">
           <Select
             label="Result"
@@ -157,21 +179,26 @@ export function MessagesPage() {
             options={[['', 'All channels'], ...channels.map((one) => [one, nameOfStep(one)] as const)]}
             onText={(value) => set('channel', value)}
           />
+          <Select
+            label="Removed messages"
+            value={search.removed ?? ''}
+            options={[
+              ['', 'Without removed'],
+              ['with', 'With removed'],
+              ['only', 'Only removed'],
+            ]}
+            onText={(value) => set('removed', value)}
+          />
         </div>
         {chips.length > 0 && (
           <div className="flex flex-wrap items-center gap-1.5">
             {chips.map(([name, value]) => (
-              <button
+              <FilterChip
                 key={name}
-                type="button"
-                onClick={() => set(name as keyof MessagesSearch, '')}
-                aria-label={`Remove the filter ${words[name]?.[0]}`}
-                className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-2 px-2.5 py-0.5 text-xs hover:bg-bg-3"
-              >
-                <span className="text-ink-3">{words[name]?.[0]}</span>
-                <span className="truncate">{words[name]?.[1](String(value))}</span>
-                <Icon name="cross" size={10} />
-              </button>
+                name={words[name]?.[0] ?? name}
+                value={words[name]?.[1](String(value)) ?? ''}
+                onRemove={() => set(name as keyof MessagesSearch, '')}
+              />
             ))}
             {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
             <Button look="quiet" onClick={() => go('/activity/messages')}>
@@ -180,27 +207,51 @@ export function MessagesPage() {
           </div>
         )}
       </div>
-      <List
-        label="Messages"
-        {...list.table}
-        rows={10}
-        columns={columnsWith(providerName)}
-        keyOf={({ _id }) => _id}
-        onOpen={({ _notificationId }) => go(`/activity/${_notificationId}`, { tab: 'message' })}
-        empty={
-          isFiltered ? (
-            <Empty
-              icon="search"
-              title="No message fits"
-              action={<Button onClick={() => go('/activity/messages')}>Clear the filters</Button>}
+      <Beside
+        detail={
+          notificationId === undefined ? undefined : (
+            <NotificationDetail
+              key={notificationId}
+              id={notificationId}
+              tab={tab ?? 'message'}
+              onTab={(next) =>
+                go(
+                  `/activity/messages/${notificationId}`,
+                  { ...search, message, tab: next },
+                  { replace: true, stays: true },
+                )
+              }
+              onClose={() => go('/activity/messages', search, { stays: isBeside() })}
             />
-          ) : (
-            <Empty icon="mail" title="No messages yet">
-              A message appears here once a step has sent it, or could not.
-            </Empty>
           )
         }
-      />
+      >
+        <List
+          label="Messages"
+          {...list.table}
+          rows={10}
+          columns={columnsWith(providerName, notificationId !== undefined)}
+          keyOf={({ _id }) => _id}
+          bulk={bulk}
+          chosen={notificationId === undefined ? undefined : message}
+          onOpen={({ _id, _notificationId }) =>
+            go(`/activity/messages/${_notificationId}`, { ...search, message: _id, tab }, { stays: isBeside() })
+          }
+          empty={
+            isFiltered ? (
+              <Empty
+                icon="search"
+                title="No message fits"
+                action={<Button onClick={() => go('/activity/messages')}>Clear the filters</Button>}
+              />
+            ) : (
+              <Empty icon="mail" title="No messages yet">
+                A message appears here once a step has sent it, or could not.
+              </Empty>
+            )
+          }
+        />
+      </Beside>
     </Page>
   )
 }

@@ -18,8 +18,9 @@ interface Sent {
 export function SentMessages({ messages }: { messages: readonly Sent[] }) {
   if (messages.length === 0) {
     return (
-      <Empty icon="mail" title="No message was made">
-        Nothing has been sent for this notification yet, or nothing will be: “What happened” says why.
+      <Empty icon="mail" title="No message to show">
+        Nothing has been sent for this notification yet, or nothing will be, or it was taken back or deleted: “What
+        happened” says why.
       </Empty>
     )
   }

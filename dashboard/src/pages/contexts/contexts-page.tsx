@@ -14,6 +14,7 @@ import { useEdits } from '../../ui/edits.ts'
 import { JsonField } from '../../ui/json-field.tsx'
 import { ListPage, Muted } from '../../ui/list.tsx'
 import { Answered, Section } from '../../ui/page.tsx'
+import { each } from '../../ui/run-many.ts'
 import type { Column } from '../../ui/table.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 
@@ -43,6 +44,7 @@ export function ContextsPage() {
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
   const [creating, setCreating] = useState(false)
+  const mayChange = useMayChange('subscribers:write')
   const list = useAskRows(['contexts', 'list', q], ({ cursor }) =>
     answerOf(
       client.GET('/v2/contexts', {
@@ -66,6 +68,26 @@ export function ContextsPage() {
       }}
       {...list.table}
       columns={columns}
+      bulk={
+        mayChange
+          ? {
+              of: 'contexts',
+              nameOf: ({ type, id }) => `${type}:${id}`,
+              actions: [
+                {
+                  text: 'Delete',
+                  icon: 'trash',
+                  does: 'Their data is gone for templates. What happened stays in the activity.',
+                  typed: 'delete',
+                  touches: ['contexts'],
+                  act: each(({ type, id }: Context) =>
+                    answerOf(client.DELETE('/v2/contexts/{type}/{id}', { params: { path: { type, id } } })),
+                  ),
+                },
+              ],
+            }
+          : undefined
+      }
       keyOf={({ type, id }) => `${type}:${id}`}
       onOpen={(one) => go(addressOf(one))}
       empty={{

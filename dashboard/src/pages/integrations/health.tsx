@@ -5,7 +5,7 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
-import type { Series } from '../../ui/chart.tsx'
+import type { Behind, Series } from '../../ui/chart.tsx'
 import { Choice } from '../../ui/controls.tsx'
 import { Answered, Empty, Loading, Section } from '../../ui/page.tsx'
 
@@ -45,6 +45,17 @@ export const useProviderCounts = (range: Range = '24h') =>
     { everyMs: refreshMs, keeps: true },
   )
 
+const messagesOf = ({ providerId, channel }: Of, more: Record<string, string> = {}): Behind => ({
+  to: '/activity/messages',
+  search: { provider: providerId, channel, ...more },
+})
+
+/** The list that has what a number counts: what was sent stays counted when it is deleted or taken back. */
+function behindOf(outcome: (typeof outcomes)[number][0], of: Of): Behind {
+  if (outcome === 'failed') return { to: '/activity', search: { failed: of.channel, failedProvider: of.providerId } }
+  return messagesOf(of, outcome === 'unsure' ? { status: 'warning' } : { status: 'sent', removed: 'with' })
+}
+
 /** Those of one provider on its channel, by result; what never happened is left out, except what was accepted. */
 export function seriesOf(counts: ProviderCounts, { providerId, channel }: Of): Series[] {
   return outcomes.flatMap(([outcome, name, colour]) => {
@@ -52,7 +63,8 @@ export function seriesOf(counts: ProviderCounts, { providerId, channel }: Of): S
       (one) => one.provider === providerId && one.channel === channel && one.outcome === outcome,
     )
     if (found === undefined && outcome !== 'sent') return []
-    return [{ name, colour, counts: found?.counts ?? counts.starts.map(() => 0) }]
+    const behind = behindOf(outcome, { providerId, channel })
+    return [{ name, colour, behind, counts: found?.counts ?? counts.starts.map(() => 0) }]
   })
 }
 
@@ -133,6 +145,9 @@ export function Health({
                   starts={found.starts}
                   series={series}
                   unit={range === '30d' ? 'day' : 'hour'}
+                  onPoint={({ from, to, behind = messagesOf(integration) }) =>
+                    go(behind.to, { ...behind.search, after: from, before: new Date(Date.parse(to) - 1).toISOString() })
+                  }
                 />
               </Suspense>
             </div>

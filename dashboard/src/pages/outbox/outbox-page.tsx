@@ -7,11 +7,16 @@ import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
+import type { Bulk } from '../../ui/bulk.tsx'
+import { BulkBar, RowTick } from '../../ui/bulk.tsx'
 import { Button, buttonClass } from '../../ui/controls.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
+import { each } from '../../ui/run-many.ts'
+import type { Selection } from '../../ui/selection.ts'
+import { useSelection } from '../../ui/selection.ts'
 import { Time } from '../../ui/time.tsx'
 import { OutboxMessage } from './outbox-message.tsx'
 
@@ -19,6 +24,29 @@ type Item = Schemas['OutboxItem']
 type Channel = Item['channel']
 const refreshMs = 4_000
 const pageSize = 100
+
+const keyOf = ({ _id }: Item): string => _id
+const nameOf = ({ to, subject, title, workflow }: Item): string =>
+  `${subject ?? title ?? workflow.name} to ${to.join(', ')}`
+
+/** The message that is open is closed before it is deleted: it cannot be asked for any more. */
+const bulkOf = (openId: string | undefined, close: () => void): Bulk<Item> => ({
+  of: 'messages',
+  nameOf,
+  actions: [
+    {
+      text: 'Delete',
+      icon: 'trash',
+      does: 'They are removed from the outbox and cannot be brought back. The activity keeps what happened.',
+      typed: 'delete',
+      touches: ['outbox'],
+      act: each(({ _id }: Item) => {
+        if (_id === openId) close()
+        return answerOf(client.DELETE('/v1/outbox/{messageId}', { params: { path: { messageId: _id } } }))
+      }),
+    },
+  ],
+})
 
 export function OutboxPage() {
   const { messageId } = useParams({ strict: false }) as { messageId?: string }
@@ -39,6 +67,7 @@ export function OutboxPage() {
     { everyMs: refreshMs },
   )
   const items = list.table.of.data === undefined ? [] : list.table.rowsOf(list.table.of.data)
+  const selection = useSelection(items, keyOf)
   const clear = useChange(() => answerOf(client.DELETE('/v1/outbox')), {
     touches: ['outbox'],
     says: 'The outbox is empty',
@@ -121,10 +150,23 @@ export function OutboxPage() {
                 <div className="lg:absolute lg:inset-0 lg:overflow-y-auto">
                   <ul aria-label="Captured messages" className="divide-y divide-line" onKeyDown={walk}>
                     {items.map((item) => (
-                      <Row key={item._id} item={item} isChosen={item._id === messageId} search={search} />
+                      <Row
+                        key={item._id}
+                        item={item}
+                        isChosen={item._id === messageId}
+                        search={search}
+                        {...(mayChange ? { selection } : {})}
+                      />
                     ))}
                   </ul>
                   <MoreButton more={list.table.more()} busy={list.table.loadingMore} error={list.table.moreError} />
+                  {mayChange && (
+                    <BulkBar
+                      bulk={bulkOf(messageId, () => go('/outbox', search))}
+                      selection={selection}
+                      keyOf={keyOf}
+                    />
+                  )}
                 </div>
               </div>
               <div className={`min-w-0 ${messageId === undefined ? 'max-lg:hidden' : ''}`}>
@@ -177,18 +219,34 @@ function Row({
   item,
   isChosen,
   search,
+  selection,
 }: {
   item: Item
   isChosen: boolean
   search: Record<string, string | undefined>
+  /** Where something can be done to many. */
+  selection?: Selection<Item>
 }) {
+  const isTicked = selection?.has(item._id) === true
   return (
-    <li>
+    <li
+      className={`relative ${isChosen || isTicked ? 'bg-accent-bg' : 'hover:bg-bg-2'}`}
+      onKeyDown={(event) => selection?.press(event, item._id)}
+    >
+      {selection !== undefined && (
+        <span className="absolute top-1.5 left-1 z-10">
+          <RowTick
+            label={`Select ${nameOf(item)}`}
+            checked={isTicked}
+            onToggle={(isRange) => selection.toggle(item._id, isRange)}
+          />
+        </span>
+      )}
       <EnvLink
         to={`/outbox/${item._id}`}
         search={search}
         stays={isBeside()}
-        className={`out-of-sight flex gap-3 px-4 py-3 hover:bg-bg-2 ${isChosen ? 'bg-accent-bg hover:bg-accent-bg' : ''}`}
+        className={`out-of-sight flex gap-3 py-3 pr-4 ${selection === undefined ? 'pl-4' : 'pl-11'}`}
       >
         <Icon name={iconOfStep(item.channel)} className="mt-0.5 text-ink-2" />
         <span className="min-w-0 flex-1">

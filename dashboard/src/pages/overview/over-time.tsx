@@ -2,7 +2,7 @@
 import { lazy, Suspense, useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { useGo } from '../../env-link.tsx'
-import type { Series } from '../../ui/chart.tsx'
+import type { Behind, Series } from '../../ui/chart.tsx'
 import { Choice } from '../../ui/controls.tsx'
 import { nameOfStep } from '../../ui/icons.tsx'
 import { Empty, Loading, Section } from '../../ui/page.tsx'
@@ -14,11 +14,14 @@ const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ defaul
 type Counts = Schemas['Counts']
 type By = 'result' | 'channel' | 'provider' | 'time'
 
-const results: Readonly<Record<string, readonly [colour: string, name: string]>> = {
-  sent: ['green', 'Sent'],
-  captured: ['violet', 'Captured'],
-  unsure: ['amber', 'Perhaps sent'],
-  failed: ['red', 'Failed'],
+/** What was delivered stays counted when it is deleted or taken back: the list has it as well. */
+export const delivered = { to: '/activity/messages', search: { status: 'sent', removed: 'with' } } as const
+
+const results: Readonly<Record<string, readonly [colour: string, name: string, behind: Behind]>> = {
+  sent: ['green', 'Sent', delivered],
+  captured: ['violet', 'Captured', delivered],
+  unsure: ['amber', 'Perhaps sent', { to: '/activity/messages', search: { status: 'warning' } }],
+  failed: ['red', 'Failed', { to: '/activity', search: { failed: 'any' } }],
 }
 /** For what has no meaning of its own in a colour; more than these are added up. */
 const colours = ['accent', 'green', 'amber', 'violet', 'grey']
@@ -28,10 +31,10 @@ const added = (all: Counts, found: Counts['series']): number[] =>
   all.starts.map((_, at) => sumOf(found.map((one) => one.counts[at] ?? 0)))
 
 const byResult = (messages: Counts, failedSteps: Counts): Series[] =>
-  Object.entries(results).flatMap(([outcome, [colour, name]]) => {
+  Object.entries(results).flatMap(([outcome, [colour, name, behind]]) => {
     const all = outcome === 'failed' ? failedSteps : messages
     const found = all.series.filter((one) => one.outcome === outcome)
-    return found.length === 0 ? [] : [{ name, colour, counts: added(all, found) }]
+    return found.length === 0 ? [] : [{ name, colour, behind, counts: added(all, found) }]
   })
 
 /** The largest ones, and all others together. */
@@ -39,21 +42,23 @@ function byGroup(
   sent: Counts,
   idOf: (one: Counts['series'][number]) => string | undefined,
   nameOf: (id: string) => string,
+  filter: 'channel' | 'provider',
 ): Series[] {
-  const delivered = sent.series.filter(({ outcome }) => outcome === 'sent' || outcome === 'captured')
+  const counted = sent.series.filter(({ outcome }) => outcome === 'sent' || outcome === 'captured')
   const totals = new Map<string, number>()
-  for (const one of delivered) totals.set(idOf(one) ?? '', (totals.get(idOf(one) ?? '') ?? 0) + one.total)
+  for (const one of counted) totals.set(idOf(one) ?? '', (totals.get(idOf(one) ?? '') ?? 0) + one.total)
   const ids = [...totals].sort(([, one], [, other]) => other - one).map(([id]) => id)
   const isOne = ids.length <= colours.length
   const named = isOne ? ids : ids.slice(0, colours.length - 1)
   const of = (wanted: readonly string[]) =>
     added(
       sent,
-      delivered.filter((one) => wanted.includes(idOf(one) ?? '')),
+      counted.filter((one) => wanted.includes(idOf(one) ?? '')),
     )
   const series = named.map((id, place) => ({
     name: id === 'none' ? 'No provider' : nameOf(id),
     colour: colours[place] ?? 'grey',
+    behind: { to: delivered.to, search: { ...delivered.search, [filter]: id } },
     counts: of([id]),
   }))
   return isOne ? series : [...series, { name: 'Others', colour: 'grey', counts: of(ids.slice(colours.length - 1)) }]
@@ -63,6 +68,7 @@ const byTime = (times: Schemas['DeliveryTimes'] | undefined): Series[] =>
   (times?.data ?? []).slice(0, colours.length).map((line, place) => ({
     name: nameOfStep(line.channel ?? ''),
     colour: colours[place] ?? 'grey',
+    behind: { to: delivered.to, search: { ...delivered.search, channel: line.channel ?? '' } },
     counts: (line.steps ?? []).map(({ p95Ms }) => p95Ms),
   }))
 
@@ -86,9 +92,9 @@ export function OverTime({
     by === 'result'
       ? byResult(messages, failedSteps)
       : by === 'channel'
-        ? byGroup(sent, ({ channel }) => channel, nameOfStep)
+        ? byGroup(sent, ({ channel }) => channel, nameOfStep, 'channel')
         : by === 'provider'
-          ? byGroup(sent, ({ provider }) => provider, providerName)
+          ? byGroup(sent, ({ provider }) => provider, providerName, 'provider')
           : byTime(times)
   return (
     <Section
@@ -122,8 +128,8 @@ export function OverTime({
               starts={starts}
               series={series}
               {...(isTime ? { format: duration } : {})}
-              onPoint={(from, to) =>
-                go('/activity/messages', { after: from, before: new Date(Date.parse(to) - 1).toISOString() })
+              onPoint={({ from, to, behind = { to: '/activity/messages' } }) =>
+                go(behind.to, { ...behind.search, after: from, before: new Date(Date.parse(to) - 1).toISOString() })
               }
             />
           </Suspense>

@@ -9,7 +9,7 @@ import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
-import { OverTime } from './over-time.tsx'
+import { delivered, OverTime } from './over-time.tsx'
 import { Shares } from './shares.tsx'
 
 const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const
@@ -85,10 +85,10 @@ export function OverviewPage() {
       <Answered of={counts} rows={8}>
         {({ events, messages, sent, failedSteps }) => {
           const of = (outcome: string) => messages.series.find((one) => one.outcome === outcome)?.total ?? 0
-          const delivered = of('sent') + of('captured')
+          const deliveredCount = of('sent') + of('captured')
           const failed = failedSteps.total
           const unsure = of('unsure')
-          const share = delivered + failed === 0 ? undefined : delivered / (delivered + failed)
+          const share = deliveredCount + failed === 0 ? undefined : deliveredCount / (deliveredCount + failed)
           const slowest = times.data?.channels.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
           const due = queue.data?.lanes.reduce((sum, lane) => sum + lane.due, 0) ?? 0
           const oldest = queue.data?.lanes.reduce((most, lane) => Math.max(most, lane.oldestMs), 0) ?? 0
@@ -118,17 +118,17 @@ export function OverviewPage() {
             <>
               <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
                 <Figure
-                  to="/activity"
-                  search={{ after }}
+                  to="/activity/events"
+                  search={{ from: after }}
                   name="Events"
                   value={events.total.toLocaleString('en')}
                   hint="triggered"
                 />
                 <Figure
                   to="/activity/messages"
-                  search={{ status: 'sent', after }}
+                  search={{ ...delivered.search, after }}
                   name="Delivered"
-                  value={delivered.toLocaleString('en')}
+                  value={deliveredCount.toLocaleString('en')}
                   hint={
                     share === undefined ? 'nothing yet' : `${(share * 100).toFixed(share === 1 ? 0 : 1)} % of messages`
                   }
@@ -142,7 +142,7 @@ export function OverviewPage() {
                   tone={failed === 0 ? '' : 'text-red'}
                 />
                 <Figure
-                  to="/settings/health"
+                  to="/activity/queue"
                   name="Waiting to go out"
                   value={due.toLocaleString('en')}
                   hint={due === 0 ? 'the queue is empty' : `the oldest for ${duration(oldest)}`}
@@ -162,7 +162,7 @@ export function OverviewPage() {
                       linkOf={(channel) => ({ to: '/activity', search: { channel, after } })}
                       deliveredLinkOf={(channel) => ({
                         to: '/activity/messages',
-                        search: { status: 'sent', channel, after },
+                        search: { ...delivered.search, channel, after },
                       })}
                       failedLinkOf={(failed) => ({ to: '/activity', search: { failed, after } })}
                     />
@@ -177,7 +177,7 @@ export function OverviewPage() {
                       linkOf={() => ({ to: '/integrations' })}
                       deliveredLinkOf={(provider) => ({
                         to: '/activity/messages',
-                        search: { status: 'sent', provider, after },
+                        search: { ...delivered.search, provider, after },
                       })}
                       failedLinkOf={(failedProvider) => ({ to: '/activity', search: { failedProvider, after } })}
                     />

@@ -45,9 +45,17 @@ export function HealthPage() {
                         {lanes[lane.lane] ?? lane.lane}{' '}
                         <span className="block text-xs text-ink-3">{lane.queue === 'jobs' ? 'steps' : 'tasks'}</span>
                       </td>
-                      <td className="px-2 text-right">{lane.due.toLocaleString('en')}</td>
-                      <td className="px-2 text-right max-sm:hidden">{lane.inHand.toLocaleString('en')}</td>
-                      <td className="px-2 text-right">{lane.waiting.toLocaleString('en')}</td>
+                      {(['due', 'inHand', 'waiting'] as const).map((state) => (
+                        <td key={state} className={`px-2 text-right ${state === 'inHand' ? 'max-sm:hidden' : ''}`}>
+                          {lane[state] === 0 ? (
+                            '0'
+                          ) : (
+                            <EnvLink to="/activity/queue" search={{ state }} className="hover:underline">
+                              {lane[state].toLocaleString('en')}
+                            </EnvLink>
+                          )}
+                        </td>
+                      ))}
                       <td className="pr-4 pl-2 text-right whitespace-nowrap text-ink-2">
                         {lane.due === 0 ? '–' : duration(lane.oldestMs)}
                       </td>

@@ -10,6 +10,7 @@ import { Button, IconButton, SelectField, TextField } from '../../ui/controls.ts
 import { nameOfStep } from '../../ui/icons.tsx'
 import { List, SearchBox } from '../../ui/list.tsx'
 import { Empty } from '../../ui/page.tsx'
+import { each } from '../../ui/run-many.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -21,6 +22,13 @@ const reasons: Readonly<Record<string, string>> = {
   opted_out: 'Opted out',
   manual: 'Added manually',
 }
+
+const removed = (one: Suppression) =>
+  answerOf(
+    client.DELETE('/v1/suppressions/{channel}/{address}', {
+      params: { path: { channel: one.channel as 'email', address: one.address } },
+    }),
+  )
 
 export function SuppressionsPage() {
   const mayChange = useMayChange('subscribers:write')
@@ -40,20 +48,12 @@ export function SuppressionsPage() {
     () => answerOf(client.POST('/v1/suppressions', { body: { channel, address: address.trim() } })),
     { touches: ['suppressions'], says: 'Nothing is sent to it from now on', onDone: () => setAddress('') },
   )
-  const remove = useChange(
-    (one: Suppression) =>
-      answerOf(
-        client.DELETE('/v1/suppressions/{channel}/{address}', {
-          params: { path: { channel: one.channel as 'email', address: one.address } },
-        }),
-      ),
-    {
-      touches: ['suppressions'],
-      says: 'It may be written to again',
-      undo: ({ channel: of, address: gone, reason, note }) =>
-        answerOf(client.POST('/v1/suppressions', { body: { channel: of, address: gone, reason, note } as never })),
-    },
-  )
+  const remove = useChange(removed, {
+    touches: ['suppressions'],
+    says: 'It may be written to again',
+    undo: ({ channel: of, address: gone, reason, note }) =>
+      answerOf(client.POST('/v1/suppressions', { body: { channel: of, address: gone, reason, note } as never })),
+  })
   const columns: readonly Column<Suppression>[] = [
     { head: 'Address', cell: (one) => <span className="block truncate font-medium">{one.address}</span> },
     { head: 'Channel', from: 'sm', width: '110px', cell: (one) => nameOfStep(one.channel) },
@@ -75,6 +75,7 @@ export function SuppressionsPage() {
     },
     {
       head: 'Remove',
+      from: 'sm',
       right: true,
       width: '88px',
       cell: (one) =>
@@ -132,6 +133,23 @@ export function SuppressionsPage() {
         label="Suppressions"
         {...list.table}
         columns={columns}
+        bulk={
+          mayChange
+            ? {
+                of: 'addresses',
+                nameOf: ({ address: name }) => name,
+                actions: [
+                  {
+                    text: 'Remove',
+                    icon: 'trash',
+                    does: 'The addresses may be written to again.',
+                    touches: ['suppressions'],
+                    act: each(removed),
+                  },
+                ],
+              }
+            : undefined
+        }
         keyOf={(one) => `${one.channel}${one.address}`}
         empty={
           prefix === '' ? (

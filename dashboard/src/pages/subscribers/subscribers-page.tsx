@@ -5,9 +5,12 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
+import type { Bulk } from '../../ui/bulk.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ListPage } from '../../ui/list.tsx'
+import { each } from '../../ui/run-many.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { nameOfSubscriber } from './subscriber-names.ts'
@@ -50,7 +53,57 @@ function queryOf(text: string): Record<string, string> {
   return { name: text }
 }
 
+/** As many as one call for a topic takes. */
+const perTopicCall = 100
+
+function useSubscriberBulk(): Bulk<Subscriber> | undefined {
+  const mayChange = useMayChange('subscribers:write')
+  const mayErase = useMayChange()
+  if (!mayChange) return undefined
+  const of = ({ subscriberId }: Subscriber) => ({ params: { path: { subscriberId } } })
+  return {
+    of: 'subscribers',
+    nameOf: nameOfSubscriber,
+    actions: [
+      {
+        text: 'Add to a topic',
+        icon: 'topic',
+        does: 'Events for the topic will notify them. A topic that does not exist yet is created.',
+        asks: { label: 'Topic', placeholder: 'release-notes', hint: 'Its key.' },
+        perCall: perTopicCall,
+        touches: ['topics'],
+        act: async (rows, topicKey) => {
+          const answer = await answerOf(
+            client.POST('/v2/topics/{topicKey}/subscriptions', {
+              params: { path: { topicKey } },
+              body: { subscriptions: rows.map(({ subscriberId }) => subscriberId) },
+            }),
+          )
+          const refused = new Map(answer.errors?.map(({ subscriberId, message }) => [subscriberId, message]))
+          return rows.flatMap((row) => {
+            const words = refused.get(row.subscriberId)
+            return words === undefined ? [] : [{ row, words }]
+          })
+        },
+      },
+      ...(mayErase
+        ? [
+            {
+              text: 'Erase',
+              icon: 'shield' as const,
+              does: 'Their messages, addresses and payloads are removed from everything that happened. This cannot be undone.',
+              typed: 'erase',
+              touches: ['subscribers', 'activity', 'topics'],
+              act: each((one: Subscriber) => answerOf(client.POST('/v1/subscribers/{subscriberId}/erase', of(one)))),
+            },
+          ]
+        : []),
+    ],
+  }
+}
+
 export function SubscribersPage() {
+  const bulk = useSubscriberBulk()
   const { q = '' } = useSearch({ strict: false }) as { q?: string }
   const go = useGo()
   const [creating, setCreating] = useState(false)
@@ -83,6 +136,7 @@ export function SubscribersPage() {
       {...list.table}
       rows={8}
       columns={columns}
+      bulk={bulk}
       keyOf={({ subscriberId }) => subscriberId}
       onOpen={({ subscriberId }) => go(`/subscribers/${encodeURIComponent(subscriberId)}`)}
       empty={{

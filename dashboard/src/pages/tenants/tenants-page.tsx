@@ -4,9 +4,11 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ListPage, Muted } from '../../ui/list.tsx'
+import { each } from '../../ui/run-many.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -40,6 +42,7 @@ const columns: readonly Column<Tenant>[] = [
 export function TenantsPage() {
   const go = useGo()
   const [creating, setCreating] = useState(false)
+  const mayChange = useMayChange('subscribers:write')
   const list = useAskRows(['tenants', 'list'], ({ page }) =>
     answerOf(client.GET('/v1/tenants', { params: { query: { page, limit: pageSize } } })),
   )
@@ -51,6 +54,26 @@ export function TenantsPage() {
       creates={{ text: 'New tenant', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       {...list.table}
       columns={columns}
+      bulk={
+        mayChange
+          ? {
+              of: 'tenants',
+              nameOf: ({ name, identifier }) => name || identifier,
+              actions: [
+                {
+                  text: 'Delete',
+                  icon: 'trash',
+                  does: 'Templates have their data no more, and what was set for them applies no longer.',
+                  typed: 'delete',
+                  touches: ['tenants'],
+                  act: each(({ identifier }: Tenant) =>
+                    answerOf(client.DELETE('/v1/tenants/{identifier}', { params: { path: { identifier } } })),
+                  ),
+                },
+              ],
+            }
+          : undefined
+      }
       keyOf={({ identifier }) => identifier}
       onOpen={({ identifier }) => go(`/tenants/${encodeURIComponent(identifier)}`)}
       empty={{

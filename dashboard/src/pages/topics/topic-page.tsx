@@ -5,14 +5,50 @@ import { answerOf, client } from '../../api.ts'
 import { useAsk, useAskRows, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
+import type { Bulk } from '../../ui/bulk.tsx'
+import { BulkBar, RowTick } from '../../ui/bulk.tsx'
 import { Button, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { BackTo, MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
+import { useSelection } from '../../ui/selection.ts'
 import type { Subscription } from './subscription.ts'
 import { subscriptionAgain } from './subscription.ts'
+
+const keyOf = ({ _id }: Subscription): string => _id
+const nameOf = ({ subscriber: { firstName, lastName, subscriberId } }: Subscription): string =>
+  [firstName, lastName].filter(Boolean).join(' ') || subscriberId
+/** As many as one call takes. */
+const perCall = 100
+
+const bulkOf = (topicKey: string): Bulk<Subscription> => ({
+  of: 'subscribers',
+  nameOf,
+  actions: [
+    {
+      text: 'Remove',
+      icon: 'cross',
+      does: 'They are taken out of the topic. They are not deleted.',
+      perCall,
+      touches: ['topics'],
+      act: async (rows) => {
+        const answer = await answerOf(
+          client.DELETE('/v2/topics/{topicKey}/subscriptions', {
+            params: { path: { topicKey } },
+            body: { subscriptions: rows.map(({ subscriber }) => subscriber.subscriberId) } as never,
+          }),
+        )
+        const refused = new Map(answer.errors?.map(({ subscriberId, message }) => [subscriberId, message]))
+        return rows.flatMap((row) => {
+          const words = refused.get(row.subscriber.subscriberId)
+          return words === undefined ? [] : [{ row, words }]
+        })
+      },
+    },
+  ],
+})
 
 export function TopicPage() {
   const { topicKey = '' } = useParams({ strict: false }) as { topicKey?: string }
@@ -27,6 +63,8 @@ export function TopicPage() {
   const members = useAskRows(['topics', 'members', topicKey], ({ cursor }) =>
     answerOf(client.GET('/v2/topics/{topicKey}/subscriptions', { params: { path, query: { limit: 100, ...cursor } } })),
   )
+  const shown = members.table.of.data === undefined ? [] : members.table.rowsOf(members.table.of.data)
+  const selection = useSelection(shown, keyOf)
   const add = useChange(
     (id: string) =>
       answerOf(client.POST('/v2/topics/{topicKey}/subscriptions', { params: { path }, body: { subscriptions: [id] } })),
@@ -100,21 +138,31 @@ export function TopicPage() {
               </form>
             )}
             <Answered of={members.table.of}>
-              {(pages) =>
-                members.table.rowsOf(pages).length === 0 ? (
+              {() =>
+                shown.length === 0 ? (
                   <Empty icon="people" title="No subscribers yet" />
                 ) : (
                   <ul className="divide-y divide-line">
-                    {members.table.rowsOf(pages).map((one) => (
-                      <li key={one._id} className="out-of-sight flex items-center gap-3 py-1.5 pr-2 pl-4">
+                    {shown.map((one) => (
+                      <li
+                        key={one._id}
+                        onKeyDown={(event) => mayChange && selection.press(event, one._id)}
+                        className={`out-of-sight flex items-center gap-3 py-1.5 pr-2 ${mayChange ? 'pl-2' : 'pl-4'} ${selection.has(one._id) ? 'bg-accent-bg' : ''}`}
+                      >
+                        {mayChange && (
+                          <RowTick
+                            label={`Select ${nameOf(one)}`}
+                            checked={selection.has(one._id)}
+                            onToggle={(isRange) => selection.toggle(one._id, isRange)}
+                          />
+                        )}
                         <Icon name="people" className="text-ink-2" />
                         <span className="min-w-0 flex-1 truncate">
                           <EnvLink
                             to={`/subscribers/${encodeURIComponent(one.subscriber.subscriberId)}`}
                             className="hover:underline"
                           >
-                            {[one.subscriber.firstName, one.subscriber.lastName].filter(Boolean).join(' ') ||
-                              one.subscriber.subscriberId}
+                            {nameOf(one)}
                           </EnvLink>
                         </span>
                         <span className="truncate text-ink-3 max-sm:hidden">{one.subscriber.email}</span>
@@ -131,6 +179,7 @@ export function TopicPage() {
                 )
               }
             </Answered>
+            {mayChange && <BulkBar bulk={bulkOf(topicKey)} selection={selection} keyOf={keyOf} />}
             <MoreButton more={members.table.more()} busy={members.table.loadingMore} error={members.table.moreError} />
           </section>
         )}

@@ -4,9 +4,11 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
+import { useMayChange } from '../../session.tsx'
 import { TextField } from '../../ui/controls.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ListPage } from '../../ui/list.tsx'
+import { each } from '../../ui/run-many.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -30,6 +32,7 @@ const columns: readonly Column<Topic>[] = [
 export function TopicsPage() {
   const go = useGo()
   const [creating, setCreating] = useState(false)
+  const mayChange = useMayChange('subscribers:write')
   const list = useAskRows(['topics', 'list'], ({ cursor }) =>
     answerOf(client.GET('/v2/topics', { params: { query: { limit: 100, ...cursor } } })),
   )
@@ -41,6 +44,26 @@ export function TopicsPage() {
       creates={{ text: 'New topic', scope: 'subscribers:write', onClick: () => setCreating(true) }}
       {...list.table}
       columns={columns}
+      bulk={
+        mayChange
+          ? {
+              of: 'topics',
+              nameOf: ({ name, key }) => name || key,
+              actions: [
+                {
+                  text: 'Delete',
+                  icon: 'trash',
+                  does: 'Events for these topics will notify no one. The subscribers are not deleted.',
+                  typed: 'delete',
+                  touches: ['topics'],
+                  act: each(({ key }: Topic) =>
+                    answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path: { topicKey: key } } })),
+                  ),
+                },
+              ],
+            }
+          : undefined
+      }
       keyOf={({ key }) => key}
       onOpen={({ key }) => go(`/topics/${encodeURIComponent(key)}`)}
       empty={{

@@ -6,10 +6,13 @@ import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { useMayChange } from '../../session.tsx'
+import { Beside, hiddenWith, isBeside } from '../../ui/beside.tsx'
 import { Button, Choice, TextField, Toggle } from '../../ui/controls.tsx'
+import { shortened } from '../../ui/copy.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { List, Muted } from '../../ui/list.tsx'
 import { Empty } from '../../ui/page.tsx'
+import { each } from '../../ui/run-many.ts'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { exactTime, localInput, Time, zone } from '../../ui/time.tsx'
@@ -66,9 +69,7 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
   )
   return (
     <section aria-label="Deliveries" className="flex flex-col gap-3">
-      <div
-        className={`flex flex-wrap items-center justify-between gap-2 ${deliveryId === undefined ? '' : 'max-xl:hidden'}`}
-      >
+      <div className={`flex flex-wrap items-center justify-between gap-2 ${hiddenWith(deliveryId)}`}>
         <h2 className="text-base font-semibold">Deliveries</h2>
         <div className="flex flex-wrap items-center gap-2">
           <Choice
@@ -89,45 +90,64 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
           )}
         </div>
       </div>
-      <div
-        className={
-          deliveryId === undefined
-            ? ''
-            : 'grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]'
+      <Beside
+        detail={
+          deliveryId === undefined ? undefined : (
+            <DeliveryDetail
+              key={deliveryId}
+              endpoint={endpoint}
+              deliveryId={deliveryId}
+              onClose={() => go(at, { status }, { stays: isBeside() })}
+            />
+          )
         }
       >
-        <div className={deliveryId === undefined ? '' : 'max-xl:hidden'}>
-          <List
-            label="Deliveries"
-            {...list.table}
-            columns={deliveryId === undefined ? columns : columns.filter(({ head }) => head !== 'Attempts')}
-            keyOf={({ _id }) => _id}
-            chosen={deliveryId}
-            onOpen={({ _id }) => go(`${at}/${_id}`, { status })}
-            empty={
-              status === '' ? (
-                <Empty icon="webhook" title="Nothing was sent yet">
-                  Events appear here with what the endpoint answered. They are kept for 30 days.
-                </Empty>
-              ) : (
-                <Empty
-                  icon="search"
-                  title="No delivery has this status"
-                  action={<Button onClick={() => go(at)}>Show all</Button>}
-                />
-              )
-            }
-          />
-        </div>
-        {deliveryId !== undefined && (
-          <DeliveryDetail
-            key={deliveryId}
-            endpoint={endpoint}
-            deliveryId={deliveryId}
-            onClose={() => go(at, { status })}
-          />
-        )}
-      </div>
+        <List
+          label="Deliveries"
+          {...list.table}
+          columns={deliveryId === undefined ? columns : columns.filter(({ head }) => head !== 'Attempts')}
+          keyOf={({ _id }) => _id}
+          chosen={deliveryId}
+          bulk={
+            mayChange && endpoint.state !== 'disabled'
+              ? {
+                  of: 'deliveries',
+                  nameOf: ({ type, _id }) => `${type} ${shortened(_id)}`,
+                  actions: [
+                    {
+                      text: 'Send again',
+                      icon: 'again',
+                      does: 'The events are sent once more, with the same ids and bodies as before.',
+                      fits: (one) => stateOf(one) !== 'queued',
+                      touches: ['webhooks'],
+                      act: each(({ _id }: Delivery) =>
+                        answerOf(
+                          client.POST('/v1/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/redrive', {
+                            params: { path: { endpointId: endpoint._id, deliveryId: _id } },
+                          }),
+                        ),
+                      ),
+                    },
+                  ],
+                }
+              : undefined
+          }
+          onOpen={({ _id }) => go(`${at}/${_id}`, { status }, { stays: isBeside() })}
+          empty={
+            status === '' ? (
+              <Empty icon="webhook" title="Nothing was sent yet">
+                Events appear here with what the endpoint answered. They are kept for 30 days.
+              </Empty>
+            ) : (
+              <Empty
+                icon="search"
+                title="No delivery has this status"
+                action={<Button onClick={() => go(at)}>Show all</Button>}
+              />
+            )
+          }
+        />
+      </Beside>
       {resending && <SendPeriodAgain endpoint={endpoint} onClose={() => setResending(false)} />}
     </section>
   )

@@ -10,7 +10,7 @@ import { messagesPage, walkedDays } from '../../../read/messages/messages.ts'
 import { contextKeyList, readContextKeys } from '../../request/context-keys.ts'
 import { route } from '../../route.ts'
 import { identifierText, literals, offsetPage, offsetParameters } from '../../schemas.ts'
-import { message } from './message-schemas.ts'
+import { listedMessage } from './message-schemas.ts'
 
 const shared = { tag: 'Messages', category: 'global' } as const
 const limitMax = 1_000
@@ -64,11 +64,17 @@ export const messageRoutes = [
         `The id of the provider, such as \`sendgrid\`; any of the values matches. Without \`after\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched, unless \`subscriberId\`, \`transactionId\`, \`contextKeys\`, \`errorIds\`, or a \`status\` other than \`sent\` is given too.`,
       ),
       errorIds: anyOfTexts('The `errorId` of the message; any of the values matches. What was sent has none.'),
+      removed: Type.Optional(
+        literals(['without', 'with', 'only'], {
+          default: 'without',
+          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\`, \`contextKeys\` or \`errorIds\`. Without \`after\`, and with \`providers\` or without the status \`sent\` among those asked for, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
+        }),
+      ),
       after: optionalTimestamp('Created at or after this ISO 8601 date or date-time; UTC if it has no zone.'),
       before: optionalTimestamp('Created at or before this ISO 8601 date or date-time; UTC if it has no zone.'),
       ...offsetParameters(limitMax),
     }),
-    replies: { 200: offsetPage('MessagePage', message) },
+    replies: { 200: offsetPage('MessagePage', listedMessage) },
     handle: async ({ db, world }, { principal, query }) =>
       ok(await messagesPage(db, world.sealer, principal, asked(query), world.now())),
   }),
@@ -109,16 +115,17 @@ export const messageRoutes = [
   }),
 ]
 
-interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionIds' | 'statuses'> {
+interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionIds' | 'statuses' | 'removed'> {
   readonly transactionId?: readonly string[]
   readonly status?: readonly MessageStatus[]
+  readonly removed?: 'without' | 'with' | 'only'
   readonly page?: number
   readonly limit?: number
 }
 
 /** An empty filter is ignored, except for contexts, where it selects messages without any. */
 function asked(query: ListQuery): MessagesQuery {
-  const { channel, subscriberId, status, after, before } = query
+  const { channel, subscriberId, status, removed = 'without', after, before } = query
   const contextKeys = readContextKeys(query.contextKeys)
   const filled = (values: readonly string[] | undefined) => values?.filter((value) => value !== '') ?? []
   const transactionIds = filled(query.transactionId)
@@ -134,6 +141,7 @@ function asked(query: ListQuery): MessagesQuery {
     ...(status === undefined || status.length === 0 ? {} : { statuses: status }),
     ...(providers.length === 0 ? {} : { providers }),
     ...(errorIds.length === 0 ? {} : { errorIds }),
+    ...(removed === 'without' ? {} : { removed }),
     ...(after ? { after } : {}),
     ...(before ? { before } : {}),
   }

@@ -1,0 +1,140 @@
+// The queue: what is due, what is worked on, and what waits for its time.
+import { useSearch } from '@tanstack/react-router'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAskRows } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { Choice } from '../../ui/controls.tsx'
+import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { List, Muted } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { ActivityTabs } from './activity-tabs.tsx'
+
+type Item = Schemas['QueueItem']
+const states = ['due', 'inHand', 'waiting'] as const
+type State = (typeof states)[number]
+const pageSize = 50
+const refreshMs = 5_000
+
+const taskNames: Readonly<Record<string, string>> = {
+  expand: 'Finding the recipients of an event',
+  cancel: 'Cancelling an event',
+  retract: 'Taking back an event',
+  redrive: 'Sending failed notifications again',
+  unsnooze: 'The end of a snooze',
+  erase: 'Erasing a subscriber',
+  receipt: 'A receipt of a provider',
+  poll: 'Asking a provider for a receipt',
+  reply: 'An answer to a message',
+  news: 'News for your backend',
+  webhook: 'News for your backend',
+}
+
+const nameOf = ({ subscriber }: Item): string =>
+  [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') || (subscriber?.subscriberId ?? '–')
+
+function columnsOf(state: State): readonly Column<Item>[] {
+  return [
+    {
+      head: 'What',
+      cell: (one) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <Icon name={iconOfStep(one.stepType ?? 'trigger')} className="text-ink-2" />
+          <span className="flex min-w-0 flex-col">
+            <span className="truncate font-medium">
+              {one.stepType === undefined
+                ? (taskNames[one.task ?? ''] ?? one.task ?? 'A step')
+                : nameOfStep(one.stepType)}
+            </span>
+            {one.workflow !== undefined && (
+              <bdi className="truncate text-ink-2 sm:hidden">{`${one.workflow.name}, ${nameOf(one)}`}</bdi>
+            )}
+          </span>
+        </span>
+      ),
+    },
+    {
+      head: 'Workflow',
+      from: 'sm',
+      width: '28%',
+      cell: (one) => <bdi className="block truncate">{one.workflow?.name ?? '–'}</bdi>,
+    },
+    {
+      head: 'For',
+      from: 'sm',
+      width: '22%',
+      cell: (one) => <bdi className="block truncate text-ink-2">{nameOf(one)}</bdi>,
+    },
+    {
+      head: 'Lane',
+      from: 'lg',
+      width: '190px',
+      cell: (one) => <Muted>{one.lane === 'direct' ? 'Named directly' : 'Topics and broadcasts'}</Muted>,
+    },
+    {
+      head: { due: 'Due since', inHand: 'Held until', waiting: 'Due' }[state],
+      right: true,
+      width: '112px',
+      cell: (one) => (
+        <Muted>
+          <Time at={one.dueAt} />
+        </Muted>
+      ),
+    },
+  ]
+}
+
+const empties: Readonly<Record<State, readonly [title: string, text: string]>> = {
+  due: ['The queue is empty', 'Everything that is due has been taken up.'],
+  inHand: ['Nothing is being worked on', 'Most steps take milliseconds.'],
+  waiting: ['Nothing waits for its time', 'Delays, digests and upcoming retries appear here.'],
+}
+
+export function QueuePage() {
+  const search = useSearch({ strict: false }) as { state?: string }
+  const state: State = states.find((one) => one === search.state) ?? 'due'
+  const go = useGo()
+  const list = useAskRows(
+    ['activity', 'queue', state],
+    ({ page }) => answerOf(client.GET('/v1/queue', { params: { query: { state, page, limit: pageSize } } })),
+    { everyMs: refreshMs },
+  )
+  const open = ({ notificationId, transactionId }: Item) => {
+    if (notificationId !== undefined) go(`/activity/${notificationId}`)
+    else if (transactionId !== undefined) go('/activity', { transactionId })
+  }
+  return (
+    <Page
+      title="Queue"
+      count={list.total?.toLocaleString('en')}
+      lead="What is still to happen, the longest due first: of each lane the first 10,000."
+    >
+      <ActivityTabs of="queue" />
+      <Choice
+        label="What of the queue"
+        value={state}
+        onChange={(next) => go('/activity/queue', { state: next }, { replace: true })}
+        options={[
+          ['due', 'Waiting to go out'],
+          ['inHand', 'Being worked on'],
+          ['waiting', 'Waiting for a time'],
+        ]}
+      />
+      <List
+        label="Queue"
+        {...list.table}
+        rows={10}
+        columns={columnsOf(state)}
+        keyOf={({ _id }) => _id}
+        onOpen={open}
+        empty={
+          <Empty icon="check" title={empties[state][0]}>
+            {empties[state][1]}
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

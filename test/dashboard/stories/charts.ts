@@ -1,0 +1,71 @@
+// Charts: exact values beside the point, by the mouse and by the keyboard; every number leads to the list behind it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { developmentKey } from '../service.ts'
+import { close, gone, heading, scene, shared, skip } from '../story.ts'
+
+test('the values of a point stand beside it, and a click leads to what it counts', { skip }, async () => {
+  const visitor = await scene.visitor({ key: developmentKey })
+  const chart = visitor.getByRole('figure', { name: 'Messages over time' })
+  const plot = chart.locator('.u-over')
+  await plot.waitFor()
+  const box = await plot.boundingBox()
+  // The last hour has what was made for these stories; low in its bar is what was delivered.
+  await visitor.mouse.move(box.x + box.width - 2, box.y + box.height - 4)
+  const tip = chart.getByRole('status')
+  await tip.getByText('per hour').waitFor()
+  const captured = Number(await tip.locator('dt', { hasText: 'Captured' }).locator('+ dd').textContent())
+  assert.ok(captured > 0, `${captured}`)
+  await visitor.mouse.click(box.x + box.width - 2, box.y + box.height - 4)
+  await visitor.waitForURL(/activity\/messages\?status=sent&removed=with&after=.*before=/)
+  await heading(visitor, /^Messages/)
+  await close(visitor)
+})
+
+test('a chart is walked through by the arrow keys, and Enter opens the list', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development')
+  const group = page.getByRole('group', { name: /^Messages over time: the left and right arrows/ })
+  await group.focus()
+  await page.keyboard.press('ArrowLeft')
+  const tip = page.getByRole('figure', { name: 'Messages over time' }).getByRole('status')
+  await tip
+    .getByText(/until now|–/)
+    .first()
+    .waitFor()
+  const last = await tip.locator('p').first().textContent()
+  await page.keyboard.press('ArrowLeft')
+  await gone(tip.getByText(last, { exact: true }))
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/activity\/messages\?after=.*before=/)
+  await page.goBack()
+})
+
+test('in the table of a chart each number leads to its own list, and as many are there', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development')
+  await page.getByRole('radio', { name: 'Channels' }).click()
+  await page.getByRole('button', { name: 'As a table' }).click()
+  const table = page.getByRole('region', { name: 'Messages over time, as a table' })
+  const heads = await table.getByRole('columnheader').allTextContents()
+  const place = heads.indexOf('In-app')
+  assert.ok(place > 0, heads.join())
+  const number = table.locator(`tbody tr td:nth-child(${place + 1}) button`).last()
+  const count = Number((await number.textContent()).replaceAll(',', ''))
+  await number.click()
+  await page.waitForURL(/status=sent&removed=with&channel=in_app&after=.*before=/)
+  await page.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${count}$`) }).waitFor()
+})
+
+test('the health of an account is a chart with a table and with lists behind it as well', { skip }, async () => {
+  const { page } = shared
+  const integrations = await scene.call('GET', '/v1/integrations')
+  const mail = integrations.find((one: { channel: string }) => one.channel === 'email')
+  await page.goto(`development/integrations/${mail._id}`)
+  const chart = page.getByRole('figure', { name: /^Messages by/ })
+  await chart.getByRole('button', { name: 'As a table' }).click()
+  await chart.locator('tbody td:nth-child(n + 2) button').last().click()
+  await page.waitForURL(/activity\/messages\?provider=.*channel=email&status=sent/)
+  await heading(page, /^Messages/)
+})

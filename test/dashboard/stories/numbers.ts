@@ -1,0 +1,96 @@
+// Numbers of the overview: each leads to a list that has as many, also of what was taken back meanwhile.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json } from '../../support/app.ts'
+import { productionKey } from '../service.ts'
+import { close, gone, heading, scene, skip } from '../story.ts'
+
+const inProduction = (method: string, path: string, body?: unknown): Promise<Json> =>
+  scene.call(method, path, body, productionKey)
+
+/** What a page lists, as its title counts it. */
+async function countOf(page: Json, title: string): Promise<number> {
+  const words = page.getByRole('heading', { level: 1, name: new RegExp(`^${title} ?[\\d,]+`) })
+  await words.waitFor()
+  return Number(((await words.textContent()) ?? '').replaceAll(/\D/g, ''))
+}
+
+const figure = (page: Json, name: string): Json => page.getByRole('link', { name: new RegExp(`^${name} [1-9]`) })
+const numberOf = async (link: Json): Promise<number> =>
+  Number((await link.locator('> span').nth(1).textContent()).replaceAll(',', ''))
+
+test('events lead to each event once, and an event to its notifications', { skip }, async () => {
+  const visitor = await scene.visitor({ key: productionKey })
+  const steps = [{ name: 'Bell', template: { type: 'in_app', content: 'Counted' } }]
+  await inProduction('POST', '/v1/workflows', { name: 'Counted there', active: true, steps })
+  for (const to of [['ada', 'grace', 'alan'], ['ada']])
+    await inProduction('POST', '/v1/events/trigger', { name: 'counted-there', to, payload: {} })
+  await visitor.goto('production?range=7d')
+  const events = figure(visitor, 'Events')
+  const counted = await numberOf(events)
+  assert.equal(counted, 2)
+  await events.click()
+  await visitor.waitForURL(/activity\/events\?from=/)
+  assert.equal(await countOf(visitor, 'Events'), counted)
+  await visitor.getByRole('row', { name: /Counted there 3 subscribers/ }).click()
+  await visitor.waitForURL(/activity\?transactionId=/)
+  await visitor
+    .getByRole('row', { name: /Counted there/ })
+    .nth(2)
+    .waitFor()
+  assert.equal(await visitor.getByRole('row', { name: /Counted there/ }).count(), 3)
+  await visitor.goBack()
+  await visitor.getByRole('button', { name: 'Remove the filter Since' }).click()
+  await gone(visitor.getByRole('button', { name: 'Remove the filter Since' }))
+  await close(visitor)
+})
+
+test('what was delivered and then taken back or deleted is still in the list that its number leads to', {
+  skip,
+}, async () => {
+  const visitor = await scene.visitor({ key: productionKey })
+  const listed = await inProduction('GET', '/v1/messages?limit=10')
+  const [first, second] = listed.data
+  await inProduction('POST', `/v1/notifications/${first._notificationId}/retract`)
+  await inProduction('DELETE', `/v1/messages/${second._id}`)
+  await visitor.goto('production?range=7d')
+  const delivered = figure(visitor, 'Delivered')
+  const counted = await numberOf(delivered)
+  assert.equal(counted, listed.totalCount)
+  await delivered.click()
+  await visitor.waitForURL(/removed=with/)
+  assert.equal(await countOf(visitor, 'Messages'), counted)
+  await visitor.getByRole('row', { name: /Taken back/ }).waitFor()
+  await visitor.getByRole('row', { name: /Deleted/ }).waitFor()
+  assert.deepEqual(await scene.violations(visitor), [])
+  await visitor.getByLabel('Removed messages').selectOption('only')
+  await visitor.waitForURL(/removed=only/)
+  await visitor.getByRole('heading', { level: 1, name: /^Messages ?2$/ }).waitFor()
+  await visitor.getByLabel('Removed messages').selectOption('')
+  await visitor.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${counted - 2}$`) }).waitFor()
+  await gone(visitor.getByRole('row', { name: /Taken back|Deleted/ }))
+  await close(visitor)
+})
+
+test('what waits leads to the queue, which lists it with its workflow and its person', { skip }, async () => {
+  const visitor = await scene.visitor({ key: productionKey })
+  const wait = { name: 'Wait', template: { type: 'delay' }, metadata: { type: 'regular', amount: 2, unit: 'hours' } }
+  const bell = { name: 'Bell', template: { type: 'in_app', content: 'later' } }
+  await inProduction('POST', '/v1/workflows', { name: 'Much later', active: true, steps: [wait, bell] })
+  await inProduction('POST', '/v1/events/trigger', { name: 'much-later', to: 'grace', payload: {} })
+  await visitor.goto('production')
+  await visitor.getByRole('link', { name: /^Waiting to go out/ }).click()
+  await heading(visitor, /^Queue/)
+  await visitor.getByRole('radio', { name: 'Waiting for a time' }).click()
+  await visitor.waitForURL(/state=waiting/)
+  await visitor.getByRole('heading', { level: 1, name: /^Queue ?1$/ }).waitFor()
+  await visitor.getByRole('row', { name: /Delay Much later grace/ }).click()
+  await visitor.getByRole('article', { name: 'Notification' }).getByText('Much later').first().waitFor()
+  await visitor.goto('production/settings/health')
+  await visitor
+    .getByRole('row', { name: /People named directly/ })
+    .getByRole('link', { name: '1' })
+    .click()
+  await visitor.waitForURL(/queue\?state=waiting/)
+  await close(visitor)
+})

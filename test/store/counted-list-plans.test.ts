@@ -1,0 +1,90 @@
+// The plans of the lists behind the numbers, pinned: a page looks at about a page of rows, however many there are.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { Environment } from '../../src/domain/environment.ts'
+import { depthMax } from '../../src/queue/depth.ts'
+import { eventsPage } from '../../src/read/activity/event-pages.ts'
+import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
+import { queuePage } from '../../src/read/counts/queue-pages.ts'
+import { countMessages, findMessagePage } from '../../src/read/messages/message-pages.ts'
+import type { TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { MessageScene } from '../support/message-scene.ts'
+import { explain, recordStatements } from '../support/plan.ts'
+
+const many = 30_000
+const removedCount = 4_000
+const versions = createPinnedVersions()
+let app: TestApp
+let environment: Environment
+before(async () => {
+  app = await createTestApp()
+  const scene = await MessageScene.of(app, ['ada'])
+  environment = scene.scene.environment
+  const { id, eventId } = await scene.say('ada')
+  const now = app.world.now()
+  const { db } = app.database
+  // A second apart, back in time; every so many were removed, and all jobs are due.
+  const at = sql`${now}::timestamptz - n * interval '1 second'`
+  const copies = sql`generate_series(1, ${many}::int) as n`
+  await db.run(sql`
+    insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, created_at)
+    select environment_id, id_from(${at}), 'copy-' || n, workflow_id, version_id, payload, overrides, lane, 1, ${at}
+    from events, ${copies} where id = ${eventId}`)
+  await db.run(sql`
+    insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
+                          status, content, created_at, updated_at, deleted_at)
+    select environment_id, id_from(${at}), event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
+           status, content, ${at}, ${at}, case when n > ${many - removedCount}::int then ${now}::timestamptz end
+    from messages, ${copies} where id = ${id}`)
+  await db.run(sql`
+    insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane, due_at, claims,
+                      details, created_at, updated_at)
+    select environment_id, id_from(${at}), notification_id, event_id, subscriber_id, version_id, step, 'queued', 0, ${now}, 0, '[]',
+           ${at}, ${at}
+    from messages, ${copies} where id = ${id}`)
+  await db.run(sql`vacuum analyze`)
+})
+after(() => app.close())
+
+/** Every statement goes by an index, and none looks at more rows. */
+async function bounded(rows: number, read: (db: Sql) => Promise<unknown>): Promise<void> {
+  const recording = recordStatements(app.database.db)
+  await read(recording)
+  for (const statement of recording.statements) {
+    const plan = await explain(app.database.db, statement)
+    const text = `${statement.text}\n${plan.text}`
+    const most = /^select count\(\*\)/.test(statement.text) ? Number.POSITIVE_INFINITY : rows
+    assert.ok(plan.rowsExamined <= most, `${plan.rowsExamined} rows: ${text}`)
+    const grown = [...plan.relations].some((name) => /^(?:events|messages|jobs)/.test(name))
+    if (grown) assert.ok(plan.indexes.length > 0, text)
+  }
+}
+
+test('a page of events looks at a page of rows, at its start and far into it', async () => {
+  const page = (query: object) => (db: Sql) => eventsPage(db, environment, query, versions)
+  await bounded(120, page({ limit: 50 }))
+  await bounded(120, page({ limit: 50, from: new Date(app.world.now().getTime() - 9_000_000).toISOString() }))
+  const deep = await eventsPage(app.database.db, environment, { limit: 100 }, versions)
+  assert.ok(deep.next)
+  await bounded(160, page({ limit: 50, after: deep.next }))
+})
+
+test('a list of the queue looks at no more than its counts do, also where all is due at once', async () => {
+  const clock = () => sql`${app.world.now()}::timestamptz`
+  const page = (db: Sql) => queuePage(db, environment, { state: 'due', page: 0, limit: 50 }, { clock, versions })
+  // What was found is read once to be counted and once to be sorted.
+  await bounded(3 * depthMax + 500, page)
+  assert.equal((await page(app.database.db)).totalCount, depthMax)
+})
+
+test('removed messages are found by their own index, alone and among the others', async () => {
+  for (const removed of ['only', 'with'] as const) {
+    const filter = { removed, statuses: ['sent'] } as const
+    await bounded(400, (db) => findMessagePage(db, environment, filter, { offset: 0, limit: 11 }))
+    const { totalCount } = await countMessages(app.database.db, environment, filter)
+    assert.equal(totalCount, removed === 'only' ? removedCount : many + 1)
+  }
+})
