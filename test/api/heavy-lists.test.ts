@@ -127,4 +127,12 @@ test('a configuration is read in sets and exported in turns; too much of it name
   const whole = await app.call('GET', '/v1/configuration', { key: reader })
   assert.equal(whole.status, 422)
   assert.match(whole.body.errors.workflows.messages[0], /^workflows must be fewer: these 40 have \d+ characters/)
+  const body = { workflows: [], deleteWorkflows: true, dryRun: true }
+  const applied = await app.call('POST', '/v1/configuration', { body })
+  assert.equal(applied.status, 422)
+  assert.deepEqual(Object.keys(applied.body.errors), ['deleteWorkflows'])
+  assert.match(
+    applied.body.errors.deleteWorkflows.messages[0],
+    /^deleteWorkflows must be absent: the 40 workflows .* delete workflows one by one$/,
+  )
 })
