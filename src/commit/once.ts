@@ -86,22 +86,14 @@ export async function keepAnswers(
   calls: readonly { idempotency: Idempotency; answer: Answer<unknown> }[],
 ): Promise<void> {
   if (calls.length === 0) return
-  const bodies: string[] = []
-  for (const { answer } of calls) {
-    bodies.push(isLong(answer.body, longMin) ? await jsonInTurns(answer.body) : JSON.stringify(answer.body))
-  }
-  const answers = calls.map(({ idempotency, answer }, at) => ({
-    scopeHash: idempotency.scopeHash,
-    requestHash: idempotency.requestHash,
-    status: answer.status,
+  const answers: StoredAnswer[] = []
+  for (const { idempotency, answer } of calls) {
+    const { scopeHash, requestHash } = idempotency
+    const body = isLong(answer.body, longMin) ? await jsonInTurns(answer.body) : JSON.stringify(answer.body)
     // Sealed: the answer may hold credentials.
-    answer: world.sealer.seal(
-      environment.id,
-      'idempotent-answer',
-      idempotency.scopeHash.toString('hex'),
-      bodies[at] ?? '',
-    ),
-  }))
+    const sealed = world.sealer.seal(environment.id, 'idempotent-answer', scopeHash.toString('hex'), body)
+    answers.push({ scopeHash, requestHash, status: answer.status, answer: sealed })
+  }
   await storeAnswers(tx, environment, answers, new Date(world.now().getTime() + keptForMs))
 }
 

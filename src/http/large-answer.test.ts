@@ -57,3 +57,10 @@ for (const [name, page] of Object.entries({
     assert.equal((await largeAnswer(replyOf(), free, 'one', page, write)).toString(), write(page))
   })
 }
+
+test('a body that is no object has no list to be written item by item', async () => {
+  for (const one of ['x'.repeat(1024), 1, null]) {
+    const bytes = await largeAnswer(replyOf(), free, 'one', one, () => assert.fail('written as an object'))
+    assert.equal(bytes.toString(), JSON.stringify(one))
+  }
+})

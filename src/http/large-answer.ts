@@ -59,7 +59,7 @@ async function takeFrom(budget: ByteBudget, owner: string, reply: FastifyReply):
 }
 
 function piecesOf(body: unknown, write: Write | undefined): Generator<string> {
-  if (write === undefined) return jsonPieces(body)
+  if (write === undefined || typeof body !== 'object' || body === null) return jsonPieces(body)
   return Array.isArray(body) ? listPieces(body, write) : pagePieces(body as Page, write)
 }
 

@@ -4,7 +4,9 @@ import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import type { Sql } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
+import { nilId } from '../../src/domain/nil-id.ts'
 import { inboxPage } from '../../src/read/messages/inbox.ts'
+import { messagesLength } from '../../src/store/messages/origins.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { MessageScene } from '../support/message-scene.ts'
@@ -107,6 +109,27 @@ test('more than an answer may hold is not marked at all, and the messages are na
   assert.equal(marked.status, 422)
   assert.match(marked.body.errors.messageId.messages[0], /^messageId must have fewer entries: these 40 messages/)
   assert.deepEqual(await rows(sql`select id from messages where archived`), [])
+})
+
+test('marked messages are weighed with those of the subscriber alone, and without events that are gone', async () => {
+  const { db } = app.database
+  const found = await db.rows<{ id: string }>(sql`select id from messages`)
+  const ids = found.map(({ id }) => id)
+  const [anne, ben] = ['anne', 'ben'].map((name) => scene.people.get(name) ?? '')
+  const lengthFor = (subscriberId = ''): Promise<number> =>
+    messagesLength(db, scene.scene.environment, { subscriberId, ids })
+  const [ofAnne, ofBen] = [await lengthFor(anne), await lengthFor(ben)]
+  assert.ok(ofAnne > 30 * ofBen && ofBen > 0, `${ofAnne} and ${ofBen} characters`)
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await tx.run(sql`update messages set event_id = ${nilId}`)
+      const { length } = JSON.stringify({ webhookUrl: url, dense })
+      const left = await messagesLength(tx, scene.scene.environment, { subscriberId: ben ?? '', ids })
+      assert.ok(left > 0 && left < ofBen - length, `${left} of ${ofBen} characters`)
+      throw new Error('undone')
+    }),
+    /undone/,
+  )
 })
 
 test('a notification by itself is shown whatever it weighs, with each of its jobs', async () => {

@@ -73,10 +73,10 @@ function sharedTitles(schemas: readonly unknown[]): string[] {
 /** Formats of our own, which http checks itself. */
 const ownFormats = ['locale', 'timezone', 'web-address']
 
-/** Strict: a misspelt keyword or format is an error. References are read from the document itself. */
 /** Extensions that OpenAPI allows: which members a step of each type has. */
 const ownKeywords = ['x-steps']
 
+/** Strict: a misspelt keyword or format is an error. References are read from the document itself. */
 function schemaChecker(root: Json): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTuples: false })
   formats.default(ajv)

@@ -124,6 +124,18 @@ test('a step that was removed and is there again has the ids it had, and its var
   assert.deepEqual((await replaced(made._id, steps)).steps.map(idsOf), made.steps.map(idsOf))
 })
 
+test('a removed step whose uuid another step has now is not taken back', async () => {
+  const made = await create(app, { name: 'x', steps: [inApp('a', { uuid: 'shared' })] })
+  const [former] = made.steps
+  const other = await replaced(made._id, [inApp('b')])
+  const renamed = await replaced(made._id, [inApp('b', { _id: other.steps[0]._id, uuid: 'shared' })])
+  const [current] = renamed.steps
+  assert.equal(current.uuid, 'shared')
+  const both = await replaced(made._id, [inApp('b', { _id: current._id }), inApp('a', { _id: former._id })])
+  assert.deepEqual(idsOf(both.steps[0]), idsOf(current))
+  assert.ok(idsOf(both.steps[1]).every((id) => !idsOf(former).includes(id)))
+})
+
 test('two steps that name the same one are refused', async () => {
   const made = await create(app, { name: 'x', steps: [inApp('a', { uuid: 'u' })] })
   const [step] = made.steps

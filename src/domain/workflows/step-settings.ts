@@ -1,4 +1,5 @@
-// Which content and which settings a step of each type has: what rules refuse elsewhere, and what forms offer.
+// Which content and which settings a step of each type has: forms offer these members; a setting of another type is refused when a
+// workflow is saved.
 import type { RunnableStepType, StepTemplate } from './workflow.ts'
 
 const everyMessage = ['content', 'variables', 'name'] as const

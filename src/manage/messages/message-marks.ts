@@ -41,7 +41,7 @@ export async function markSome(
 ): Promise<Answer<Message[]>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
-    await refuseHeavy(tx, environment, call.messageIds)
+    await refuseHeavy(tx, environment, { subscriberId: subscriber.id, ids: call.messageIds })
     const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now(), counted }
     const { marked, found } = await markMessages(tx, environment, marking)
@@ -57,9 +57,13 @@ export async function markSome(
 const unweighedMax = 10
 const charactersMax = 16 * 1024 * 1024
 
-async function refuseHeavy(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {
+async function refuseHeavy(
+  tx: Tx,
+  environment: Environment,
+  { subscriberId, ids }: { subscriberId: string; ids: readonly string[] },
+): Promise<void> {
   if (ids.length <= unweighedMax) return
-  const characters = await messagesLength(tx, environment, ids)
+  const characters = await messagesLength(tx, environment, { subscriberId, ids })
   if (characters <= charactersMax) return
   const words = `messageId must have fewer entries: these ${ids.length} messages have ${characters} characters of data, more than ${charactersMax}`
   throw invalidField('messageId', words)

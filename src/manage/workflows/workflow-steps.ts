@@ -57,14 +57,16 @@ export interface ArrangedStep {
 
 /**
  * The steps in the order they run. A step that names the `_id` or `uuid` of one of the `existing` keeps that one's ids:
- * open digests are found by them. Steps whose order cannot be determined stay in the caller's order.
+ * open digests are found by them. Steps whose order cannot be determined stay in the caller's order. Of `existing` steps with the
+ * same `uuid` the first counts: current steps are before removed ones, whose `uuid` may have another owner now.
  */
 export function arrangeSteps(
   given: readonly GivenStep[],
   existing: readonly NotificationStep[],
   newId: () => string,
 ): { steps: ArrangedStep[]; mistakes: Mistake[] } {
-  const known = given.map((step) => ({ given: step, before: sameAs(step, existing) }))
+  const firsts = existing.filter((step, at) => existing.findIndex(({ uuid }) => uuid === step.uuid) === at)
+  const known = given.map((step) => ({ given: step, before: sameAs(step, firsts) }))
   const { order, mistakes } = orderOf(known)
   const steps: ArrangedStep[] = []
   for (const place of order) {

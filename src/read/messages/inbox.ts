@@ -87,7 +87,7 @@ async function shownPage<Shown>(
   await weighPage(db, query.limit, pageStatement(weightOfMessage, inbox, query, after))
   const [[subscriber], rows] = await Promise.all([
     findSubscribersById(db, inbox.environment, [inbox.id]),
-    db.rows<MessageRow>(pageStatement(messageColumns, inbox, query, after)),
+    db.rows<MessageRow>(pageStatement(messageColumns, inbox, { ...query, limit: query.limit + 1 }, after)),
   ])
   // Deleted just now.
   if (subscriber === undefined) return { data: [], hasMore: false }
@@ -115,7 +115,7 @@ async function placeOf(db: Sql, { environment, id }: Inbox, after: string): Prom
   return found
 }
 
-const weightOfMessage = sql`length(m.content::text) + coalesce(length(m.data::text), 0) as characters`
+const weightOfMessage = sql`coalesce(length(m.content::text), 0) + coalesce(length(m.data::text), 0) as characters`
 
 /** As a range in the order of an index, so that only the indexes of subscribers give the order; see `feed.ts`. */
 function pageStatement(
@@ -141,7 +141,7 @@ function pageStatement(
       and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${nilId}::uuid)
       and (${key}, m.created_at, m.id) ${end}
     order by ${order}, m.created_at desc, m.id desc
-    offset ${after === undefined ? offset : 0} limit ${limit + 1}`
+    offset ${after === undefined ? offset : 0} limit ${limit}`
 }
 
 /** The words of the index of open messages. */

@@ -75,11 +75,13 @@ export async function findMessagePage(
   const found = sql`page as materialized (
       select p.created_at, p.id from (${places}) as p order by ${order} offset ${page.offset} limit ${page.limit})`
   if (page.limit > unweighedMax) {
-    const weight = await db.row<{ characters: number }>(sql`
-      with ${found} select coalesce(sum(length(m.content::text)), 0)::bigint as characters from page p
+    // Without the last, which only shows whether there are more.
+    const weight = await db.row<{ count: number; characters: number }>(sql`
+      with ${found} select count(*) as count, coalesce(sum(length(m.content::text)), 0)::bigint as characters
+      from (select p.id from page p order by ${order} limit ${page.limit - 1}) as p
       cross join lateral (
         select content from messages found where found.environment_id = ${environment.id} and found.id = p.id limit 1) as m`)
-    throwIfHeavy(page.limit, weight?.characters ?? 0, writtenCharactersMax / 2)
+    throwIfHeavy(weight?.count ?? 0, weight?.characters ?? 0, writtenCharactersMax / 2)
   }
   return db.rows<ListedMessageRow>(sql`
     with ${found}

@@ -120,8 +120,7 @@ async function findPage<Row extends object>(
   const { orderBy, cursor, backwards, inclusive } = walk
   // Backwards, the nearest page is read from the cursor outwards and then turned round.
   const way = { cursor, up: walk.ascending !== backwards, inclusive }
-  await throwIfPageIsHeavy(db, list, walk, way)
-  const rows = await findRows<Row>(db, list, walk, way, walk.limit + 1)
+  const rows = await findWeighedRows(db, list, walk, way)
   const more = rows.length > walk.limit
   const data = rows.slice(0, walk.limit)
   if (backwards) data.reverse()
@@ -134,12 +133,24 @@ async function findPage<Row extends object>(
   return { data, next: follows ? cursorAt(last) : null, previous: precedes ? cursorAt(first) : null }
 }
 
-async function throwIfPageIsHeavy<Row>(db: Sql, list: List<Row>, walk: Walk, way: Way): Promise<void> {
-  if (list.weight === undefined || walk.limit <= unweighedMax) return
-  const weighed = { ...list, columns: sql`${list.weight} as characters` }
-  const rows = await findRows<{ characters: number }>(db, weighed, walk, way, walk.limit + 1)
-  const characters = rows.reduce((sum, row) => sum + row.characters, 0)
-  throwIfHeavy(rows.length, characters, readCharactersMax)
+/** Up to one row more than the page, which is not weighed. */
+async function findWeighedRows<Row extends object>(db: Sql, list: List<Row>, walk: Walk, way: Way): Promise<Row[]> {
+  const limit = walk.limit + 1
+  if (list.weight === undefined || walk.limit <= unweighedMax) return findRows<Row>(db, list, walk, way, limit)
+  const columns = sql`${list.id} as id, ${list.weight} as characters`
+  const found = await findRows<{ id: string; characters: number }>(db, { ...list, columns }, walk, way, limit)
+  const page = found.slice(0, walk.limit)
+  const characters = page.reduce((sum, row) => sum + row.characters, 0)
+  throwIfHeavy(page.length, characters, readCharactersMax)
+  if (list.search === undefined || list.search.length === 0) return findRows<Row>(db, list, walk, way, limit)
+  // A search costs more than its rows, and is not repeated.
+  const ids = found.map(({ id }) => id)
+  const isFound = {
+    uuid: sql`${list.id} = any(${ids}::uuid[])`,
+    text: sql`${list.id} = any(${ids}::text[])`,
+    bigint: sql`${list.id} = any(${ids}::bigint[])`,
+  }[list.idCast ?? 'uuid']
+  return findRows<Row>(db, { ...list, where: [...list.where, isFound], search: [] }, walk, way, limit)
 }
 
 interface Way {

@@ -57,7 +57,7 @@ export async function listedPage<Item>(
   weight?: Statement,
 ): Promise<OffsetPage<Item>> {
   const part = { offset: page.page * page.limit, limit: page.limit + 1 }
-  if (weight !== undefined) await weighPage(db, page.limit, sql`${weight} offset ${part.offset} limit ${part.limit}`)
+  if (weight !== undefined) await weighPage(db, page.limit, sql`${weight} offset ${part.offset} limit ${page.limit}`)
   const [rows, count] = await Promise.all([list(part), cappedCount(db, from)])
   return offsetPage(rows, page, count)
 }

@@ -17,7 +17,7 @@ export function throwIfHeavy(count: number, characters: number, charactersMax: n
   throw new Problem(422, 'Validation Error', { members: { errors: { limit: { messages: [words] } } } })
 }
 
-/** `characters`: a select of what each item of the page has. Little is read for it, and nothing where there are few. */
+/** `characters`: a select of what each item of the page has, without the one behind it that shows whether there are more. Little is read for it, and nothing where there are few. */
 export async function weighPage(db: Sql, limit: number, characters: Statement): Promise<void> {
   if (limit <= unweighedMax) return
   const weight = await db.row<{ count: number; characters: number }>(sql`

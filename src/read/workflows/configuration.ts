@@ -18,6 +18,7 @@ import type { DocumentNames } from '../../domain/workflows/workflow-document.ts'
 import { documentOf } from '../../domain/workflows/workflow-document.ts'
 import { listTranslations } from '../../store/workflows/translations.ts'
 import { listOverrides } from '../../store/workflows/workflow-overrides.ts'
+import type { CalledWorkflows } from './documents.ts'
 import { allFeeds, allLayouts, workflowsCalled } from './documents.ts'
 
 /** Only named: more of them are counted as "and more". */
@@ -27,7 +28,7 @@ const overridesNamedMax = 1_000
 export async function storedConfiguration(
   db: Sql,
   environment: Environment,
-  called: readonly string[] | 'all',
+  called: CalledWorkflows,
 ): Promise<StoredConfiguration> {
   const [feeds, layouts, translations, workflows] = [
     await allFeeds(db, environment),

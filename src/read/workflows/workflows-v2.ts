@@ -118,7 +118,7 @@ function pageStatement(
 ): { listed: Statement; order: Statement } {
   const order = orders[orderBy][orderDirection]
   const slice = sql`order by ${order} offset ${offset} limit ${limit}`
-  // As in the first face's list. An environment holds few enough to be sorted by what has no index.
+  // As in the list of API v1. An environment holds few enough to be sorted by what has no index.
   const page = query
     ? sql`with found as materialized (select * ${from}) select w.* from found w ${slice}`
     : sql`select w.* from (select * ${from}) as w ${slice}`

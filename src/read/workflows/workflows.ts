@@ -36,7 +36,7 @@ export async function workflowFor(
 
 export async function workflowsFor(db: Sql, principal: Principal, query: WorkflowQuery): Promise<OffsetPage<Workflow>> {
   const { environment } = principal
-  const { listed } = pageStatement(environment, query)
+  const { listed } = pageStatement(environment, query, query.limit)
   const characters = sql`select length(v.definition::text) as characters ${listed}`
   await weighPage(db, query.limit, characters)
   const page = await workflowsPage(db, environment, query)
@@ -72,15 +72,19 @@ export async function workflowsPage(
 }
 
 async function findRows(db: Sql, environment: Environment, query: WorkflowQuery): Promise<WorkflowRow[]> {
-  const { listed, order } = pageStatement(environment, query)
+  const { listed, order } = pageStatement(environment, query, query.limit + 1)
   return db.rows<WorkflowRow>(sql`select ${workflowColumns} ${listed} ${order}`)
 }
 
 /** What is selected from, and in which order. */
-function pageStatement(environment: Environment, query: WorkflowQuery): { listed: Statement; order: Statement } {
+function pageStatement(
+  environment: Environment,
+  query: WorkflowQuery,
+  limit: number,
+): { listed: Statement; order: Statement } {
   const from = sql`from workflows
     where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)}`
-  const slice = sql`order by id desc offset ${query.page * query.limit} limit ${query.limit + 1}`
+  const slice = sql`order by id desc offset ${query.page * query.limit} limit ${limit}`
   // A search finds its rows by its own index and sorts them then; left to choose, the planner might walk the whole list.
   const page = query.query
     ? sql`with found as materialized (select * ${from}) select * from found ${slice}`

@@ -75,14 +75,19 @@ async function originsWith(
   }
 }
 
-/** Of these messages with their events, in characters. */
-export async function messagesLength(db: Sql, environment: Environment, ids: readonly string[]): Promise<number> {
+/** Of those of these messages that the subscriber has, with their events, in characters. */
+export async function messagesLength(
+  db: Sql,
+  environment: Environment,
+  { subscriberId, ids }: { subscriberId: string; ids: readonly string[] },
+): Promise<number> {
   const row = await db.row<{ characters: number }>(sql`
-    select coalesce(sum(coalesce(length(m.content::text), 0) + coalesce(length(m.data::text), 0) + e.characters), 0)::bigint as characters
+    select coalesce(sum(coalesce(length(m.content::text), 0) + coalesce(length(m.data::text), 0)
+      + coalesce(e.characters, 0)), 0)::bigint as characters
     from messages m
-    cross join lateral (select length(payload::text) + length(overrides::text) as characters from events found
-      where found.environment_id = ${environment.id} and found.id = m.event_id limit 1) as e
-    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[])`)
+    left join lateral (select length(payload::text) + length(overrides::text) as characters from events found
+      where found.environment_id = ${environment.id} and found.id = m.event_id limit 1) as e on true
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.subscriber_id = ${subscriberId}`)
   return row?.characters ?? 0
 }
 

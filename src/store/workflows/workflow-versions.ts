@@ -54,8 +54,11 @@ export async function findWorkflowAt(
     where w.environment_id = ${environment.id} and w.id = ${workflowId} and w.deleted_at is null`)
 }
 
-/** So many versions are searched for a step that is no longer there; whoever takes one back does so soon. */
-const formerVersionsMax = 100
+/**
+ * Only the newest versions are searched for a removed step: the workflow is locked meanwhile, and each definition may have half a
+ * megabyte. A step that is restored was usually removed a few versions ago.
+ */
+const formerVersionsMax = 20
 
 /** Steps with these ids as the newest version that had them had them. */
 export async function findFormerSteps(

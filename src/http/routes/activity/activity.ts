@@ -26,7 +26,8 @@ export const activityRoutes = [
       const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
       const page = await activityPage(db, principal.environment, asked, versions)
       if (seesAddresses(principal)) return ok(page)
-      const [turn, data]: [Turn, typeof page.data] = [new Turn(), []]
+      const turn = new Turn()
+      const data: typeof page.data = []
       for (const activity of page.data) data.push(await activityWithoutAddresses(activity, turn))
       return ok({ ...page, data })
     },

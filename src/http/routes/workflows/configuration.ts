@@ -165,7 +165,7 @@ export const configurationRoutes = [
       const { dryRun = false, lines = false, ...given } = body
       // Without their names they matter only where the others are deleted.
       const named = (given.workflows ?? []).flatMap(({ workflowId }) => workflowId ?? [])
-      const called = given.deleteWorkflows === true ? 'all' : named
+      const called = given.deleteWorkflows === true ? 'all for deletion' : named
       const stored = await storedConfiguration(db, principal.environment, called)
       const context = { db, world, principal, author, stored }
       const answer = await applyConfiguration(context, { given, dryRun, idempotency })
