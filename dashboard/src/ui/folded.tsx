@@ -1,4 +1,4 @@
-// What few need, folded away: made only once it is opened.
+// What few need, folded away: made only once it is opened, and kept then, with what was typed in it.
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { Icon } from './icons.tsx'
@@ -14,13 +14,15 @@ export function Folded({
   children: () => ReactNode
 }) {
   const [opened, setOpened] = useState(false)
+  const [isMade, setMade] = useState(false)
+  if ((opened || isOpen) && !isMade) setMade(true)
   return (
     <details className="group/fold" open={opened || isOpen} onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary className="inline-flex cursor-pointer list-none items-center gap-1 text-xs text-ink-2 hover:text-ink">
         <Icon name="right" size={10} className="transition-transform group-open/fold:rotate-90" />
         {label}
       </summary>
-      {(opened || isOpen) && <div className="mt-3">{children()}</div>}
+      {isMade && <div className="mt-3">{children()}</div>}
     </details>
   )
 }

@@ -9,6 +9,7 @@ type Json = Record<string, unknown>
 export function JsonField({
   label,
   hint,
+  error: refusal,
   value,
   onValue,
   onValid,
@@ -17,6 +18,8 @@ export function JsonField({
 }: {
   label: string
   hint?: ReactNode
+  /** What is wrong with an object that can be read. */
+  error?: string | undefined
   value: Json
   onValue: (value: Json) => void
   /** Whether the text can be read, so that nothing else is saved in its place; a function that stays the same. */
@@ -27,6 +30,7 @@ export function JsonField({
   const written = JSON.stringify(value, undefined, 2)
   const [text, setText] = useState<string>()
   const [error, setError] = useState<string>()
+  const [opened, setOpened] = useState(false)
   const isValid = error === undefined
   useEffect(() => {
     onValid?.(isValid)
@@ -52,7 +56,7 @@ export function JsonField({
         language="json"
         label={label}
         hint={hint}
-        error={error}
+        error={error ?? refusal}
         rows={rows}
         value={text ?? written}
         onText={change}
@@ -61,7 +65,11 @@ export function JsonField({
   )
   if (open) return field
   return (
-    <details className="group">
+    <details
+      className="group"
+      open={opened || refusal !== undefined}
+      onToggle={(event) => setOpened(event.currentTarget.open)}
+    >
       <summary className="inline-flex cursor-pointer list-none items-center gap-1 text-xs text-ink-2 hover:text-ink">
         <Icon name="right" size={10} className="transition-transform group-open:rotate-90" />
         {label}

@@ -58,23 +58,26 @@ function read(text: string): unknown {
   }
 }
 
-const written = (value: unknown): string =>
-  value === undefined ? '' : typeof value === 'string' && read(value) === value ? value : JSON.stringify(value)
+function written(value: unknown, isText: boolean): string {
+  if (value === undefined) return ''
+  return typeof value === 'string' && (isText || read(value) === value) ? value : JSON.stringify(value)
+}
 
-/** Of any kind: a number, true, a list in brackets, or a text. */
+/** Of any kind: a number, true, a list in brackets, or a text; `isText`: nothing but a text. */
 export function ValueField({
   value,
+  isText = false,
   onValue,
   ...field
-}: FieldProps & { value: unknown; onValue: (value: unknown) => void }) {
+}: FieldProps & { value: unknown; isText?: boolean; onValue: (value: unknown) => void }) {
   const [text, setText] = useState<string>()
   return (
     <TextField
       {...field}
-      value={text ?? written(value)}
+      value={text ?? written(value, isText)}
       onText={(next) => {
         setText(next)
-        onValue(next === '' ? undefined : read(next))
+        onValue(next === '' ? undefined : isText ? next : read(next))
       }}
       onBlur={() => setText(undefined)}
     />
@@ -83,10 +86,13 @@ export function ValueField({
 
 type Pair = readonly [name: string, value: string]
 
-const wholeOf = (pairs: readonly Pair[]) => Object.fromEntries(pairs.filter(([name]) => name !== ''))
+const isRepeated = (pairs: readonly Pair[], place: number): boolean =>
+  pairs[place]?.[0] !== '' && pairs.findIndex(([name]) => name === pairs[place]?.[0]) < place
+const wholeOf = (pairs: readonly Pair[]) =>
+  Object.fromEntries(pairs.filter(([name], place) => name !== '' && !isRepeated(pairs, place)))
 const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Names with a text each, such as headers. A name that is empty or there twice is not in the value yet. */
+/** Names with a text each, such as headers. A pair without a name, or with that of one before it, is not in the value yet. */
 export function PairsField({
   label,
   hint,
@@ -105,7 +111,9 @@ export function PairsField({
     const whole = wholeOf(next)
     onValue(Object.keys(whole).length === 0 ? undefined : whole)
   }
-  const shown = error ?? hint
+  const repeated = pairs.find((_pair, place) => isRepeated(pairs, place))?.[0]
+  const fault = repeated === undefined ? error : `${repeated} is there more than once; only the first is saved`
+  const shown = fault ?? hint
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be drawn with a frame of its own
     <div role="group" aria-label={label} className="flex flex-col gap-2">
@@ -120,6 +128,7 @@ export function PairsField({
             placeholder="Name"
             value={name}
             spellCheck={false}
+            aria-invalid={isRepeated(pairs, place) || undefined}
             onChange={(event) => put(pairs.with(place, [event.target.value.trim(), text]))}
             className="field w-2/5! font-mono text-xs"
           />
@@ -143,7 +152,14 @@ export function PairsField({
           Add
         </Button>
       </div>
-      {shown !== undefined && <p className={`text-xs ${error === undefined ? 'text-ink-3' : 'text-red'}`}>{shown}</p>}
+      {shown !== undefined && (
+        <p
+          role={fault === undefined ? undefined : 'alert'}
+          className={`text-xs ${fault === undefined ? 'text-ink-3' : 'text-red'}`}
+        >
+          {shown}
+        </p>
+      )}
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { planOf } from '../../../dashboard/src/pages/workflows/step-plan.ts'
 import { stepSchema } from '../../../dashboard/src/pages/workflows/step-schemas.ts'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
+import { close, disabled, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
 
 const everyType = [
   { name: 'First', template: { type: 'in_app', content: 'Words' } },
@@ -109,10 +109,14 @@ test('what a schema refuses is said at its field, before and after the service s
   await visitor.goto(`development/workflows/${id}`)
   await visitor.getByText(/^More settings/).click()
   const timeout = visitor.getByLabel('Time for an answer, in milliseconds')
+  const simulated = visitor.locator('ol[aria-live] > li')
+  await simulated.waitFor()
   await timeout.fill('70000')
   await shown(visitor, 'Must be at most 60,000')
   assert.equal(await timeout.getAttribute('aria-invalid'), 'true')
   await shown(visitor, /Timeout ms must be at most/)
+  // What was simulated is of steps that are no longer these.
+  assert.equal(await simulated.count(), 0)
   // Within what the schema takes, and still more than a call may take.
   await timeout.fill('50000')
   await gone(visitor.getByText('Must be at most 60,000'))
@@ -120,6 +124,131 @@ test('what a schema refuses is said at its field, before and after the service s
   await visitor.getByText('Must be a whole number, 100 to 20000', { exact: true }).waitFor()
   await visitor.getByLabel('Name of the step').fill('x'.repeat(256))
   await shown(visitor, 'Must have at most 255 characters, and has 256')
+  await scene.call('DELETE', `/v1/workflows/${id}`)
+  await close(visitor)
+})
+
+test('what is folded away keeps what was typed, and a name that is there twice is said', { skip }, async () => {
+  const { page } = shared
+  const id = await made('Folded away', [everyType[8]])
+  await page.goto(`development/workflows/${id}`)
+  const more = page.getByText(/^More settings/)
+  await more.click()
+  const headers = page.getByRole('group', { name: 'Headers' })
+  const names = page.getByLabel('Headers: name')
+  const values = page.getByLabel('Headers: value')
+  for (const [place, name, value] of [
+    [0, 'X-Team', 'first'],
+    [1, 'X-Team', 'second'],
+    [2, '', 'not named yet'],
+  ] as const) {
+    await headers.getByRole('button', { name: 'Add' }).click()
+    await names.nth(place).fill(name)
+    await values.nth(place).fill(value)
+  }
+  await headers.getByRole('alert').filter({ hasText: 'X-Team is there more than once' }).waitFor()
+  assert.equal(await names.nth(1).getAttribute('aria-invalid'), 'true')
+  assert.equal(await names.nth(0).getAttribute('aria-invalid'), null)
+  await more.click()
+  await headers.waitFor({ state: 'hidden' })
+  await more.click()
+  assert.equal(await values.nth(2).inputValue(), 'not named yet')
+  await save(page)
+  const { metadata } = (await scene.call('GET', `/v1/workflows/${id}`)).steps[0]
+  assert.deepEqual(metadata.headers, { 'X-Team': 'first' })
+  await names.nth(1).fill('X-Other')
+  await gone(headers.getByRole('alert'))
+  await scene.call('DELETE', `/v1/workflows/${id}`)
+})
+
+test('JSON that cannot be read is not passed over once it is folded away', { skip }, async () => {
+  const { page } = shared
+  const template = { type: 'in_app', content: 'Words', data: { plan: 'a' } }
+  const id = await made('Folded JSON', [{ name: 'Bell', template }])
+  await page.goto(`development/workflows/${id}`)
+  const more = page.getByText(/^More settings/)
+  await more.click()
+  const data = page.getByLabel('Data for your own inbox, as JSON')
+  await written(data, 'plan')
+  await data.fill('{"plan": ')
+  await page.getByLabel('Name of the step').fill('Bell of mine')
+  await more.click()
+  await data.waitFor({ state: 'hidden' })
+  await disabled(page, 'Save')
+  await more.click()
+  await written(data, /^\{"plan":\s*$/)
+  await data.fill('{"plan": "b"}')
+  await save(page)
+  assert.deepEqual((await scene.call('GET', `/v1/workflows/${id}`)).steps[0].template.data, { plan: 'b' })
+  await scene.call('DELETE', `/v1/workflows/${id}`)
+})
+
+test('a switch that is off again leaves nothing, and the default of a text is a text', { skip }, async () => {
+  const { page } = shared
+  const id = await made('On and off', [everyType[1]])
+  await page.goto(`development/workflows/${id}`)
+  await page.getByText(/^More settings/).click()
+  const html = page.getByRole('switch', { name: /Let HTML of the payload through/ })
+  await html.click()
+  await shown(page, 'Not saved')
+  await html.click()
+  await gone(page.getByText('Not saved'))
+  const variables = page.getByRole('region', { name: 'Variables' })
+  const first = { String: '5', Boolean: 'true' }
+  for (const [place, [type, text]] of Object.entries(first).entries()) {
+    await variables.getByRole('button', { name: 'Add' }).click()
+    await variables.getByLabel('Name').nth(place).fill(`of${type}`)
+    await variables.getByLabel('Type').nth(place).selectOption(type)
+    await variables.getByLabel('Default').nth(place).fill(text)
+  }
+  await html.click()
+  await save(page)
+  const stored = async () => (await scene.call('GET', `/v1/workflows/${id}`)).steps[0].template
+  const { variables: saved, disableOutputSanitization } = await stored()
+  assert.deepEqual(
+    saved.map(({ defaultValue }: Json) => defaultValue),
+    ['5', true],
+  )
+  assert.equal(disableOutputSanitization, true)
+  assert.equal(await variables.getByLabel('Default').first().inputValue(), '5')
+  // What was saved as on is off only when that is said.
+  await html.click()
+  await save(page)
+  assert.equal((await stored()).disableOutputSanitization, false)
+  await scene.call('DELETE', `/v1/workflows/${id}`)
+})
+
+test('what is refused of an object as a whole is said there', { skip }, async () => {
+  const visitor = await scene.visitor({ key: developmentKey })
+  const id = await made('Refused as a whole', [
+    { ...everyType[0], template: { ...everyType[0]?.template, data: { plan: 'a' } } },
+  ])
+  await visitor.route(`**/v1/workflows/${id}?*`, (call: Json) =>
+    call.request().method() === 'PATCH'
+      ? call.fulfill({
+          status: 422,
+          json: {
+            message: 'Validation Error',
+            errors: {
+              'steps.0.template.cta': { messages: ['steps.0.template.cta has no action'] },
+              'steps.0.template.data': { messages: ['steps.0.template.data is too large'] },
+            },
+          },
+        })
+      : call.continue(),
+  )
+  await visitor.goto(`development/workflows/${id}`)
+  await visitor.getByLabel('Name of the step').fill('Mine')
+  await visitor.getByRole('button', { name: 'Save', exact: true }).click()
+  await visitor
+    .getByRole('group', { name: 'Link and buttons' })
+    .getByRole('alert')
+    .filter({ hasText: 'Has no action' })
+    .waitFor()
+  await visitor
+    .getByRole('alert')
+    .filter({ hasText: /^Is too large$/ })
+    .waitFor()
   await scene.call('DELETE', `/v1/workflows/${id}`)
   await close(visitor)
 })

@@ -1,6 +1,7 @@
 // Versions of a workflow and its way to Production.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Json } from '../../support/app.ts'
 import { productionKey } from '../service.ts'
 import { heading, scene, shared, shown, skip, titled } from '../story.ts'
 
@@ -118,4 +119,10 @@ test('the editor says which version another environment has, and since when', { 
   await there({ description: 'Later words' })
   await page.reload()
   await elsewhere.getByText('Production has this version').waitFor()
+  // Of many with similar names, the search answers only the newest.
+  const others = { data: [], hasMore: true, page: 0, pageSize: 100 }
+  await page.route(/\/v1\/workflows\?/, (call: Json) => call.fulfill({ json: others }))
+  await page.reload()
+  await elsewhere.getByText('Production has this version').waitFor()
+  await page.unroute(/\/v1\/workflows\?/)
 })

@@ -210,6 +210,7 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
               <StepForm
                 key={`${step.key} ${discards}`}
                 step={step}
+                saved={step._id === undefined ? undefined : base.steps.find(({ _id }) => _id === step._id)}
                 place={draft.steps.indexOf(step)}
                 earlier={earlierOf(draft, step)}
                 errors={fields}

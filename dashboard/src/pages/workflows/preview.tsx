@@ -96,7 +96,9 @@ export function Preview({
       ),
     { touches: ['activity', 'outbox'], says: 'The saved version was sent as a test; it is in the activity' },
   )
-  const steps = simulation.data?.recipients?.[0]?.steps ?? []
+  // The one before is of other steps.
+  const simulated = unfinished.length > 0 ? undefined : simulation.data
+  const steps = simulated?.recipients?.[0]?.steps ?? []
   return (
     <Section
       title="What would happen"
@@ -134,8 +136,8 @@ export function Preview({
           </Notice>
         )}
         <Fault error={simulation.error} />
-        {simulation.data?.error !== undefined && simulation.data.error.length > 0 && (
-          <Notice tone="error">{simulation.data.error.join(' ')}</Notice>
+        {simulated?.error !== undefined && simulated.error.length > 0 && (
+          <Notice tone="error">{simulated.error.join(' ')}</Notice>
         )}
         {simulation.data === undefined && simulation.error === null && unfinished.length === 0 && <Loading rows={4} />}
         <ol className="flex flex-col gap-4" aria-live="polite">
@@ -144,12 +146,12 @@ export function Preview({
               // Ids of steps that are not saved are made for each simulation; how a message is looked at outlives it.
               key={draft.steps[index]?.key ?? step.stepId}
               step={step}
-              startedAt={simulation.data?.at ?? ''}
+              startedAt={simulated?.at ?? ''}
               isChosen={chosen === undefined || draft.steps[index]?.key === chosen.key}
             />
           ))}
         </ol>
-        {simulation.data?.assumptions?.map((sentence) => (
+        {simulated?.assumptions?.map((sentence) => (
           <p key={sentence} className="text-xs text-ink-3">
             {sentence}
           </p>

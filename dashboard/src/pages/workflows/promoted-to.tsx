@@ -1,10 +1,11 @@
 // Where a workflow was promoted to: the environments that one is signed in to, since when, and which version they have.
 import { useQueries } from '@tanstack/react-query'
 import type { Schemas } from '../../api.ts'
-import { answerOf, client, clientOf } from '../../api.ts'
+import { ApiError, answerOf, client, clientOf } from '../../api.ts'
 import { useEnvironment, useSessions } from '../../session.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Time } from '../../ui/time.tsx'
+import { isSameFiles } from './struck-out.ts'
 
 type Workflow = Schemas['Workflow']
 type Caller = typeof client
@@ -23,13 +24,11 @@ const staleMs = 60_000
 const versionsMax = 100
 
 /** As files, which say nothing of one environment; whether it is switched on there is no part of a version. */
-async function textsOf(caller: Caller, workflowId: string, version: string): Promise<string> {
+async function filesOf(caller: Caller, workflowId: string, version: string) {
   const { files } = await answerOf(
     caller.GET('/v1/workflows/{workflowId}/versions/{version}/files', { params: { path: { workflowId, version } } }),
   )
-  return JSON.stringify(
-    files.map(({ path, text }, place) => [path, place === 0 ? text.replace(/^active: .*\n/m, '') : text]),
-  )
+  return files.map(({ path, text }, place) => ({ path, text: place === 0 ? text.replace(/^active: .*\n/m, '') : text }))
 }
 
 const versionsOf = (caller: Caller, workflowId: string, limit: number) =>
@@ -37,23 +36,35 @@ const versionsOf = (caller: Caller, workflowId: string, limit: number) =>
     caller.GET('/v1/workflows/{workflowId}/versions', { params: { path: { workflowId }, query: { page: 0, limit } } }),
   )
 
-/** Null when it is not there. */
-async function promotionOf(there: Caller, workflow: Workflow): Promise<Promotion | null> {
-  const identifier = workflow.triggers[0]?.identifier ?? ''
+/** The workflow with the same identifier; null when there is none. */
+async function twinOf(there: Caller, identifier: string): Promise<Workflow | null> {
+  // Searched for first: that there is none is the usual case, and browsers report a 404 as an error.
   const found = await answerOf(there.GET('/v1/workflows', { params: { query: { query: identifier, limit: 100 } } }))
   const twin = found.data.find(({ triggers }) => triggers[0]?.identifier === identifier)
-  if (twin === undefined) return null
+  if (twin !== undefined || !found.hasMore) return twin ?? null
+  try {
+    return await answerOf(there.GET('/v1/workflows/{workflowId}', { params: { path: { workflowId: identifier } } }))
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+/** Null when it is not there. */
+async function promotionOf(there: Caller, workflow: Workflow): Promise<Promotion | null> {
+  const twin = await twinOf(there, workflow.triggers[0]?.identifier ?? '')
+  if (twin === null) return null
   const [newest, theirs, ours] = await Promise.all([
     versionsOf(there, twin._id, 1),
-    textsOf(there, twin._id, 'current'),
+    filesOf(there, twin._id, 'current'),
     versionsOf(client, workflow._id, versionsMax),
   ])
   const at = newest.data[0]?.createdAt ?? ''
   const current = ours.data.find(({ isCurrent }) => isCurrent)?.number ?? 0
-  if (theirs === (await textsOf(client, workflow._id, 'current'))) return { number: current, behind: 0, at }
+  if (isSameFiles(theirs, await filesOf(client, workflow._id, 'current'))) return { number: current, behind: 0, at }
   // What was promoted then was the newest of its time.
   const then = ours.data.find(({ number, createdAt }) => number !== current && createdAt <= at)?.number
-  const isIt = then !== undefined && theirs === (await textsOf(client, workflow._id, String(then)))
+  const isIt = then !== undefined && isSameFiles(theirs, await filesOf(client, workflow._id, String(then)))
   return isIt ? { number: then, behind: current - then, at } : { behind: 0, at }
 }
 

@@ -52,6 +52,8 @@ function SchemaField(props: FieldProps): ReactNode {
   const text = typeof value === 'string' ? value : ''
   const name = path.join('.')
   const set = (next: unknown) => onChange(withValue(step, path, next))
+  // Off is the same as left out where nothing was.
+  const turn = (on: boolean) => set(on || (props.saved && valueAt(props.saved, path)) !== undefined ? on : undefined)
   const shared = { label, hint, error: faultOf(props), placeholder: presentation.placeholder }
   switch (control) {
     case 'words':
@@ -73,7 +75,7 @@ function SchemaField(props: FieldProps): ReactNode {
     case 'choice':
       return <ChoiceInput {...props} />
     case 'switch':
-      return <Toggle label={label} hint={shared.error ?? hint} checked={value === true} onChange={set} />
+      return <Toggle label={label} hint={shared.error ?? hint} checked={value === true} onChange={turn} />
     case 'time':
       return <TimeField {...shared} value={text} onText={set} />
     case 'list':
@@ -91,7 +93,7 @@ function SchemaField(props: FieldProps): ReactNode {
     case 'json':
       return <JsonInput {...props} />
     case 'value':
-      return <ValueField {...shared} value={value} onValue={set} />
+      return <ValueField {...shared} value={value} isText={isTextRow(props)} onValue={set} />
     case 'group':
       return <Group {...props} />
     case 'rows':
@@ -118,6 +120,10 @@ function SchemaField(props: FieldProps): ReactNode {
   }
 }
 
+/** Of a row that says of which type its value is. */
+const isTextRow = ({ step, field: { path } }: FieldProps): boolean =>
+  valueAt(step, [...path.slice(0, -1), 'type']) === 'String'
+
 function JsonInput(props: FieldProps) {
   const { field, step, onChange } = props
   const value = valueAt(step, field.path) as Json | null | undefined
@@ -126,7 +132,8 @@ function JsonInput(props: FieldProps) {
   return (
     <JsonField
       label={field.label}
-      hint={faultOf(props) ?? field.hint}
+      hint={field.hint}
+      error={faultOf(props)}
       open={isOpen}
       value={value ?? {}}
       onValue={(next) => onChange(withValue(step, field.path, Object.keys(next).length === 0 ? undefined : next))}
@@ -228,11 +235,17 @@ function TicksInput(props: FieldProps) {
 }
 
 function Group({ field, ...props }: FieldProps) {
-  const { label, hint, fields = [] } = field
+  const { label, hint, path, fields = [] } = field
+  const error = errorAt(props, path.join('.'))
   return (
     <fieldset className="rounded-md border border-line p-3 pt-2">
       <legend className="-ml-1 px-1 text-sm font-medium">{label}</legend>
       {hint !== undefined && <p className="mb-3 text-xs text-ink-3">{hint}</p>}
+      {error !== undefined && (
+        <p role="alert" className="mb-3 text-xs text-red">
+          {error}
+        </p>
+      )}
       <SchemaFields {...props} fields={fields} />
     </fieldset>
   )

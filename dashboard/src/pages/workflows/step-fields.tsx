@@ -8,6 +8,8 @@ import { valueAt } from './step-values.ts'
 
 export interface StepFormProps {
   readonly step: DraftStep
+  /** As it was last saved; undefined when it never was. */
+  readonly saved: DraftStep | undefined
   readonly place: number
   readonly earlier: readonly EarlierStep[]
   readonly errors: Readonly<Record<string, string>>

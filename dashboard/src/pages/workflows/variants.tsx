@@ -82,10 +82,21 @@ function OneVariant({
   const name = variant.name ?? `Variant ${index + 1}`
   const prefix = `variants.${index}.`
   // The forms of a step serve its variants too: they see one as a step.
-  const { key: _key, name: _name, active: _active, template, filters = [], ...rest } = variant
+  const asStep = ({
+    template,
+    filters = [],
+    key: _key,
+    name: _name,
+    active: _active,
+    ...rest
+  }: Variant): DraftStep => ({ key: props.step.key, name, active: true, template, filters, rest })
+  const savedVariants = (props.saved?.rest.variants ?? []) as readonly Variant[]
+  const saved = savedVariants.find(({ _id }) => _id !== undefined && _id === variant._id)
+  const step = asStep(variant)
   const inner: StepFormProps = {
     ...props,
-    step: { key: props.step.key, name, active: true, template, filters, rest },
+    step,
+    saved: saved && asStep(saved),
     errors: Object.fromEntries(
       Object.entries(props.errors).flatMap(([field, error]) =>
         field.includes(prefix) ? [[field.replace(prefix, ''), error.replaceAll(prefix, '')]] : [],
@@ -93,7 +104,7 @@ function OneVariant({
     ),
     validityOf: (field) => props.validityOf(`${prefix}${field}`),
     onChange: ({ template: content, rest: others }) => {
-      const own = Object.fromEntries(Object.keys(rest).map((member) => [member, undefined]))
+      const own = Object.fromEntries(Object.keys(step.rest).map((member) => [member, undefined]))
       onVariant({ ...variant, ...own, ...others, template: content })
     },
   }
@@ -131,7 +142,7 @@ function OneVariant({
         <MoreFields {...inner} fields={fields} />
         <Conditions
           title={`Conditions of ${name}`}
-          filters={filters}
+          filters={step.filters}
           earlier={props.earlier}
           errorOf={(at) => errorAt(inner, `filters.${at}`)}
           onChange={(next) => onVariant({ ...variant, filters: next })}
