@@ -12,8 +12,8 @@ import { inApp } from '../support/workflow-scene.ts'
 const operations: Readonly<Record<Scope, string>> = {
   trigger: 'broadcastEvent cancelEvent triggerEvent triggerEventsInBulk',
   read: `exportConfiguration checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
-    listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listFeeds listIntegrations listLayouts
-    listLayoutsV2 listMessages listNotificationGroups listProviders listRedrives listSubscriberPreferences
+    listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listEvents listFeeds listIntegrations listLayouts
+    listLayoutsV2 listMessages listNotificationGroups listProviders listQueue listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
     listWebhookDeliveries listWebhookEndpoints listWebhookEventTypes retrieveWebhookDelivery retrieveWebhookEndpoint
     listWorkflowOverrides listWorkflows listWorkflowsV2 previewStep previewWorkflowStep retrieveActivity streamActivity retrieveContext

@@ -41,6 +41,17 @@ test('a column follows the mouse, stays as wide after a reload and a sign-out, a
   assert.equal(await widthOf(visitor, 'Since'), other, 'a column with a width of its own keeps it')
   await visitor.reload()
   await widthBecomes(visitor, 'Name', `Math.abs(width - ${before + 60}) <= 2`)
+  await visitor.getByRole('button', { name: /Account and theme/ }).click()
+  const ended = visitor.waitForResponse((answer: Json) => answer.request().method() === 'DELETE')
+  await visitor.getByRole('menuitem', { name: 'Sign out' }).click()
+  await ended
+  await heading(visitor, /^Sign in/)
+  await visitor.goto('sign-in')
+  await visitor.getByLabel('API key').fill(developmentKey)
+  await visitor.getByRole('button', { name: 'Sign in' }).click()
+  await heading(visitor, 'Overview')
+  await visitor.goto('development/subscribers')
+  await widthBecomes(visitor, 'Name', `Math.abs(width - ${before + 60}) <= 2`)
   // Another table has widths of its own.
   await visitor.goto('development/topics')
   await heading(visitor, 'Topics')

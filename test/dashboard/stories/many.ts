@@ -110,7 +110,9 @@ test('what fails is counted and said in the service’s own words, and stays sel
   await close(visitor)
 })
 
-test('failed notifications are sent again and waiting ones cancelled, each where it applies', { skip }, async () => {
+test('waiting notifications are cancelled together, and sending again is offered only where something failed', {
+  skip,
+}, async () => {
   const visitor = await scene.visitor({ key: developmentKey })
   const wait = { name: 'Wait', template: { type: 'delay' }, metadata: { type: 'regular', amount: 3, unit: 'hours' } }
   const bell = { name: 'Bell', template: { type: 'in_app', content: 'later' } }
