@@ -194,18 +194,26 @@ async function deleteAll(visitor: Json, count: number): Promise<void> {
   await visitor.getByRole('progressbar', { name: 'Progress' }).waitFor()
 }
 
+function signal(): { readonly given: Promise<void>; give: () => void } {
+  let give = () => {}
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give }
+}
+
 const callsOfTopics = /\/v2\/topics\/stopped-/
 
 test('a run is stopped by closing its dialog; what is chosen and opened since then stays', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
   for (let n = 0; n < 12; n += 1) await scene.call('POST', '/v2/topics', { key: `stopped-${n}` }, productionKey)
   const held: Json[] = []
-  const four = Promise.withResolvers<void>()
+  const four = signal()
   await visitor.route(callsOfTopics, (call: Json) => {
-    if (held.push(call) === 4) four.resolve()
+    if (held.push(call) === 4) four.give()
   })
   await deleteAll(visitor, 12)
-  await four.promise
+  await four.given
   await visitor.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
   await gone(visitor.getByRole('dialog'))
   // Meanwhile another selection is made, and its dialog opened.
@@ -230,16 +238,16 @@ test('a run is stopped by closing its dialog; what is chosen and opened since th
 test('a run that is stopped while it pauses, since it asked too often, does not ask again', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
   let asked = 0
-  const four = Promise.withResolvers<void>()
+  const four = signal()
   await visitor.route(callsOfTopics, async (call: Json) => {
     asked += 1
     await call.fulfill({ status: 429, json: { message: 'Too many requests' } })
-    if (asked === 4) four.resolve()
+    if (asked === 4) four.give()
   })
   // The pause ends when this test says so.
   await visitor.clock.install()
   await deleteAll(visitor, 8)
-  await four.promise
+  await four.given
   await visitor.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
   await visitor.clock.runFor(2_000)
   await shown(visitor, '0 done, 4 failed: Too many requests')
