@@ -77,8 +77,9 @@ function clientFor(idOf: () => string) {
 }
 
 export const client = clientFor(() => environmentId)
+export type Client = typeof client
 /** Calls of another environment that one is signed in to. */
-export const clientOf = (id: string): typeof client => clientFor(() => id)
+export const clientOf = (id: string): Client => clientFor(() => id)
 
 /** What the service did not understand: `unknown-member;path="overrides.emial";nearest="email", more;count=3`. */
 function warningWords(header: string): string[] {

@@ -94,6 +94,15 @@ test('what is due, held and waiting is listed as it is counted, the longest due 
   const elsewhere = await app.call('GET', '/v1/queue', { key: app.productionKey })
   assert.deepEqual(elsewhere.body.data, [])
   assert.ok('state' in (await refused('/v1/queue?state=lost')))
+  assert.deepEqual(
+    [held.totalCount, (await get('/v1/queue?state=inHand&queue=jobs&lane=direct')).totalCount],
+    [1, 1],
+    'of its own queue and lane',
+  )
+  assert.equal((await get('/v1/queue?state=inHand&queue=tasks')).totalCount, 0)
+  assert.equal((await get('/v1/queue?state=inHand&lane=fan_out')).totalCount, 0)
+  assert.ok('lane' in (await refused('/v1/queue?lane=fast')))
+  assert.ok('queue' in (await refused('/v1/queue?queue=mail')))
 })
 
 test('a message that was taken back or deleted is listed for whoever asks, without its words', async () => {

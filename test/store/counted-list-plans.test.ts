@@ -77,7 +77,8 @@ test('a list of the queue looks at no more than its counts do, also where all is
   const page = (db: Sql) => queuePage(db, environment, { state: 'due', page: 0, limit: 50 }, { clock, versions })
   // What was found is read once to be counted and once to be sorted.
   await bounded(3 * depthMax + 500, page)
-  assert.equal((await page(app.database.db)).totalCount, depthMax)
+  const { totalCount, data, hasMore } = await page(app.database.db)
+  assert.deepEqual([totalCount, data.length, hasMore], [undefined, 50, true], 'there may be more than were looked at')
 })
 
 test('removed messages are found by their own index, alone and among the others', async () => {

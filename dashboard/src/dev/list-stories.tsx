@@ -50,6 +50,7 @@ const columns: readonly Column<Thing>[] = [
 /** Each third thing is refused, so that a result with failures can be looked at. */
 const bulk = {
   of: 'things',
+  one: 'thing',
   nameOf,
   actions: [
     {

@@ -2,7 +2,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
-import { callsGoTo } from '../api.ts'
+import type { Client } from '../api.ts'
+import { callsGoTo, clientOf } from '../api.ts'
 import { useEnvironment } from '../session.tsx'
 import { Button, IconButton, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
@@ -29,12 +30,15 @@ export interface BulkAction<Row> {
   readonly perCall?: number
   /** What is asked for again once it is done. */
   readonly touches: readonly string[]
-  readonly act: (rows: readonly Row[], answer: string) => ReturnType<Act<Row>>
+  /** Calls by `api` alone: they go to the environment where the run began, whichever is on the page by then. */
+  readonly act: (rows: readonly Row[], answer: string, api: Client) => ReturnType<Act<Row>>
 }
 
 export interface Bulk<Row> {
   /** What the rows are: subscribers, messages. */
   readonly of: string
+  /** One of them. */
+  readonly one: string
   readonly nameOf: (row: Row) => string
   readonly actions: readonly BulkAction<Row>[]
 }
@@ -162,9 +166,10 @@ function BulkDialog<Row>({
     if (!isReady || isRunning) return
     setRunning(true)
     setRan({ done: [], failed: [] })
-    const result = await runMany(rows, (part) => action.act(part, answer.trim()), {
+    const api = clientOf(id)
+    const result = await runMany(rows, (part) => action.act(part, answer.trim(), api), {
       ...(action.perCall === undefined ? {} : { perCall: action.perCall }),
-      // Once the page is of another environment, the calls would be made there.
+      // Whoever goes to another environment does not see it any more.
       isStopped: () => isStopped.current || !callsGoTo(id),
       onProgress: setRan,
     })
@@ -178,7 +183,8 @@ function BulkDialog<Row>({
     const words = `${counted(result.done.length)} done`
     if (first === undefined) say(words)
     else say(`${words}, ${counted(result.failed.length)} failed: ${first.words}`, 'error')
-    onClose()
+    // Once it was closed, another one may be open.
+    if (isShown.current) onClose()
   }
   const isOver = ran !== undefined && !isRunning
   const close = () => {
@@ -219,7 +225,7 @@ function BulkDialog<Row>({
             <p className="text-ink-2">{action.does}</p>
             <p>
               <strong className="font-semibold">
-                {counted(count)} {count === 1 ? bulk.of.replace(/s$/, '') : bulk.of}
+                {counted(count)} {count === 1 ? bulk.one : bulk.of}
               </strong>
               {leftOut > 0 && `; ${counted(leftOut)} of the selection are left out, since it does not apply to them`}
               {rows.length > rowsMax && `; ${counted(rows.length - rowsMax)} more stay selected for another time`}.

@@ -13,7 +13,7 @@ export interface Series {
   readonly colour: string
   /** Null where there is nothing to say. */
   readonly counts: readonly (number | null)[]
-  /** Of this series alone; the time of a point is added to it. */
+  /** Of this series alone; the time of a point is added to it. Without it the series leads nowhere. */
   readonly behind?: Behind
 }
 

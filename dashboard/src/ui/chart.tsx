@@ -55,9 +55,19 @@ interface Pointed {
   readonly isRight: boolean
 }
 
-export function Chart({ label, starts, series, unit, kind = 'bars', format = counted, onPoint }: ChartProps) {
+/** The same object as long as it has the same data: pages compute it anew whenever they are drawn. */
+function useSame<Data>(data: Data): Data {
+  const kept = useRef(data)
+  if (JSON.stringify(kept.current) !== JSON.stringify(data)) kept.current = data
+  return kept.current
+}
+
+export function Chart({ label, unit, kind = 'bars', format = counted, onPoint, ...given }: ChartProps) {
+  const { starts, series } = useSame({ starts: given.starts, series: given.series })
   const box = useRef<HTMLDivElement>(null)
   const drawn = useRef<uPlot | undefined>(undefined)
+  /** Where the pointer was when it was drawn last: it is still there when new numbers come. */
+  const pointer = useRef({ left: -10, top: -10 })
   const [asTable, setAsTable] = useState(false)
   const [at, setAt] = useState<Pointed>()
   const leadTo = useRef(onPoint)
@@ -120,7 +130,7 @@ export function Chart({ label, starts, series, unit, kind = 'bars', format = cou
             incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000, 100_000, 500_000, 1_000_000],
           },
         ],
-        hooks: { setCursor: [point] },
+        hooks: { setCursor: [point], ready: [(one) => one.setCursor(pointer.current)] },
         series: [
           {},
           ...series.toReversed().map(({ name, colour }) => ({
@@ -143,7 +153,9 @@ export function Chart({ label, starts, series, unit, kind = 'bars', format = cou
     drawn.current = plot
     const open = () => {
       const place = plot.cursor.idx
-      if (place != null) lead(place, seriesUnder(plot, series, place, isLines))
+      if (place == null) return
+      const one = seriesUnder(plot, series, place, isLines)
+      if (one === undefined || one.behind !== undefined) lead(place, one)
     }
     if (leadTo.current !== undefined) plot.over.style.cursor = 'pointer'
     plot.over.addEventListener('click', open)
@@ -151,11 +163,15 @@ export function Chart({ label, starts, series, unit, kind = 'bars', format = cou
     sized.observe(parent)
     return () => {
       sized.disconnect()
+      pointer.current = { left: plot.cursor.left ?? -10, top: plot.cursor.top ?? -10 }
       plot.destroy()
       drawn.current = undefined
-      setAt(undefined)
     }
   }, [starts, series, asTable, theme, kind, format])
+  const change = () => {
+    drawn.current?.setCursor({ left: -10, top: -10 })
+    setAsTable(!asTable)
+  }
   /** The arrows walk from point to point, Enter opens its list. */
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     const plot = drawn.current
@@ -182,7 +198,7 @@ export function Chart({ label, starts, series, unit, kind = 'bars', format = cou
           </span>
         ))}
         <span className="text-ink-3">{`${isLines ? unit : 'in all'}, times in ${zone}`}</span>
-        <Button look="quiet" className="ml-auto h-7! px-2! text-xs!" onClick={() => setAsTable(!asTable)}>
+        <Button look="quiet" className="ml-auto h-7! px-2! text-xs!" onClick={change}>
           {asTable ? 'As a chart' : 'As a table'}
         </Button>
       </figcaption>

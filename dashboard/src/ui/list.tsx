@@ -20,6 +20,7 @@ export interface ListProps<Data, Row> {
   readonly columns: readonly Column<Row>[]
   readonly keyOf: (row: Row) => string
   readonly onOpen?: (row: Row) => void
+  readonly canOpen?: (row: Row) => boolean
   readonly chosen?: string | undefined
   /** What belongs here, where there is nothing. */
   readonly empty: ReactNode

@@ -1,4 +1,5 @@
 // Calls for many things, a few at a time: how far it has come, what failed and why, and an end before its end.
+import type { Client } from '../api.ts'
 
 export interface Failure<Row> {
   readonly row: Row
@@ -16,9 +17,9 @@ export type Act<Row> = (rows: readonly Row[]) => Promise<readonly Failure<Row>[]
 
 /** Where a call is for one row. */
 export const each =
-  <Row>(call: (row: Row) => Promise<unknown>) =>
-  ([row]: readonly Row[]): Promise<unknown> =>
-    row === undefined ? Promise.resolve() : call(row)
+  <Row>(call: (row: Row, api: Client) => Promise<unknown>) =>
+  ([row]: readonly Row[], _answer: string, api: Client): Promise<unknown> =>
+    row === undefined ? Promise.resolve() : call(row, api)
 
 /** As many as a person waits for; the rest stays chosen. */
 export const rowsMax = 500
@@ -38,6 +39,8 @@ async function tried<Row>(act: Act<Row>, rows: readonly Row[], isStopped: () => 
     } catch (error) {
       if (!isTooOften(error) || tries === triesMax || isStopped()) throw error
       await sleep(pauseMs)
+      // It may have been stopped in the pause.
+      if (isStopped()) throw error
     }
   }
 }

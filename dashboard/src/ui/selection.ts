@@ -65,7 +65,8 @@ export function useSelection<Row>(rows: readonly Row[], keyOf: (row: Row) => str
     has: (key) => chosen.has(key),
     toggle,
     toggleAll,
-    drop: (gone) => setChosen(new Set([...chosen].filter((key) => !gone.includes(key)))),
+    // Called at the end of a run, when other rows may be chosen than at its start.
+    drop: (gone) => setChosen((now) => new Set([...now].filter((key) => !gone.includes(key)))),
     clear,
     press,
   }

@@ -1,6 +1,6 @@
 // The head of a table: it stays in sight, and the edges of its columns can be moved by the mouse and by the arrow keys.
 import type { CSSProperties, KeyboardEvent, PointerEvent, ReactNode } from 'react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Column } from './column-widths.ts'
 import { clampedWidth, widthMax, widthMin } from './column-widths.ts'
 
@@ -47,10 +47,24 @@ export function TableHead<Row>({
   hasFiller: boolean
 }) {
   /** One stop of the keyboard for the whole head; up and down lead from edge to edge. */
-  const [stop, setStop] = useState(0)
+  const [stop, setStop] = useState(columns[0]?.head)
+  const row = useRef<HTMLTableRowElement>(null)
+  const heads = columns.map(({ head }) => head).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other columns have other edges
+  useEffect(() => {
+    if (row.current === null) return
+    // A narrower page hides columns, and the stop must not be hidden with one.
+    const sized = new ResizeObserver(() => {
+      const seen = seenEdges(row.current)
+      const [first] = seen
+      if (first !== undefined && seen.every(({ tabIndex }) => tabIndex !== 0)) setStop(first.dataset.head)
+    })
+    sized.observe(row.current)
+    return () => sized.disconnect()
+  }, [heads])
   return (
     <thead className="sticky top-0 z-10 bg-bg">
-      <tr>
+      <tr ref={row}>
         {before}
         {columns.map(({ head, from, width, right }, place) => (
           <th
@@ -61,7 +75,7 @@ export function TableHead<Row>({
           >
             {head}
             {(hasFiller || place < columns.length - 1) && (
-              <Edge head={head} width={width} sizes={sizes} isStop={place === stop} onStop={() => setStop(place)} />
+              <Edge head={head} width={width} sizes={sizes} isStop={head === stop} onStop={() => setStop(head)} />
             )}
           </th>
         ))}
@@ -70,6 +84,9 @@ export function TableHead<Row>({
     </thead>
   )
 }
+
+const seenEdges = (row: HTMLElement | null): HTMLElement[] =>
+  [...(row?.querySelectorAll<HTMLElement>('[role=separator]') ?? [])].filter((one) => one.offsetParent !== null)
 
 function Edge({
   head,
@@ -104,8 +121,7 @@ function Edge({
     if (by !== undefined) sizes.set(head, measured(edge) + sign(edge) * by)
     else if (event.key === 'Enter' || event.key === 'Delete') sizes.reset(head)
     else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
-      const edges = [...(edge.closest('tr')?.querySelectorAll<HTMLElement>('[role=separator]') ?? [])]
-      const seen = edges.filter((one) => one.offsetParent !== null)
+      const seen = seenEdges(edge.closest('tr'))
       seen[seen.indexOf(edge) + (event.key === 'ArrowUp' ? -1 : 1)]?.focus()
     } else return
     event.preventDefault()
@@ -115,6 +131,7 @@ function Edge({
     // biome-ignore lint/a11y/useSemanticElements: a line between paragraphs cannot be moved
     <span
       role="separator"
+      data-head={head}
       aria-orientation="vertical"
       aria-label={`Width of ${head}`}
       aria-valuenow={clampedWidth(chosen ?? Number.parseInt(width ?? '160', 10))}

@@ -27,7 +27,8 @@ export function Table<Row>({
   rows: given,
   columns,
   keyOf,
-  onOpen,
+  onOpen: opens,
+  canOpen = () => true,
   chosen,
   more,
   loadingMore = false,
@@ -40,6 +41,8 @@ export function Table<Row>({
   columns: readonly Column<Row>[]
   keyOf: (row: Row) => string
   onOpen?: (row: Row) => void
+  /** Whether there is something behind a row; behind each unless said. */
+  canOpen?: (row: Row) => boolean
   chosen?: string | undefined
   more?: (() => void) | undefined
   loadingMore?: boolean
@@ -75,7 +78,7 @@ export function Table<Row>({
       <div
         ref={box}
         // What scrolls must be reachable by the keyboard; rows that open or are chosen are.
-        {...(isScrolled && onOpen === undefined && bulk === undefined
+        {...(isScrolled && opens === undefined && bulk === undefined
           ? { role: 'region', 'aria-label': `${label}, all rows`, tabIndex: 0 }
           : {})}
         // Words for those who hear the page lie where they are said, and not below what is scrolled.
@@ -117,15 +120,19 @@ export function Table<Row>({
               const row = rows[index]
               if (row === undefined) return null
               const key = keyOf(row)
+              const onOpen = canOpen(row) ? opens : undefined
               const isTicked = bulk !== undefined && selection.has(key)
               return (
                 <tr
                   key={key}
                   {...(isLong ? { ref: virtual.measureElement, 'data-index': index } : {})}
-                  tabIndex={onOpen === undefined && bulk === undefined ? undefined : 0}
+                  // Also what does not open is walked through.
+                  tabIndex={opens === undefined && bulk === undefined ? undefined : 0}
                   aria-selected={chosen === undefined ? undefined : chosen === key}
                   {...(bulk === undefined ? {} : { 'aria-keyshortcuts': 'x', onMouseDown: withoutText })}
                   onClick={(event) => {
+                    // What can be clicked in a row does its own.
+                    if ((event.target as Element).closest('a, button, input, label') !== null) return
                     const isMany = event.shiftKey || event.ctrlKey || event.metaKey
                     if (isMany && bulk !== undefined) selection.toggle(key, event.shiftKey)
                     else onOpen?.(row)

@@ -16,6 +16,9 @@ export type QueueState = (typeof queueStates)[number]
 
 export interface QueueQuery {
   readonly state: QueueState
+  /** Of one queue, or of one lane; of all unless said. */
+  readonly queue?: QueueItem['queue']
+  readonly lane?: (typeof laneNames)[number]
   readonly page: number
   readonly limit: number
 }
@@ -56,16 +59,21 @@ export async function queuePage(
   { clock, versions }: { clock: Clock; versions: PinnedVersions },
 ): Promise<OffsetPage<QueueItem>> {
   const { state, page, limit } = query
+  const lanes = laneNames.flatMap((name, lane) => (name === (query.lane ?? name) ? [lane] : []))
   const found = (['jobs', 'tasks'] as const)
-    .flatMap((queue) => [0, 1].map((lane) => laneOf(environment, { queue, lane, state }, clock)))
+    .filter((queue) => queue === (query.queue ?? queue))
+    .flatMap((queue) => lanes.map((lane) => laneOf(environment, { queue, lane, state }, clock)))
     .reduce((all, one) => sql`${all} union all ${one}`)
-  const rows = await db.rows<{ total: number } & (QueueRow | { id: null })>(sql`
+  const rows = await db.rows<{ total: number; is_capped: boolean } & (QueueRow | { id: null })>(sql`
     with found as materialized (${found}),
-    page as (select * from found order by due_at, id offset ${page * limit} limit ${limit + 1})
-    select counted.total, page.* from (select count(*)::int as total from found) as counted left join page on true
+    page as (select * from found where is_asked order by due_at, id offset ${page * limit} limit ${limit + 1}),
+    counted as (
+      select coalesce(sum(asked), 0)::int as total, coalesce(bool_or(looked_at >= ${depthMax}::int), false) as is_capped
+      from (select count(*) filter (where is_asked) as asked, count(*) as looked_at from found group by queue, lane) as lanes)
+    select counted.total, counted.is_capped, page.* from counted left join page on true
     order by page.due_at, page.id`)
   const shown = rows.flatMap((row) => (row.id === null ? [] : [row as QueueRow]))
-  const totals = { totalCount: rows[0]?.total ?? 0, totalCountCapped: false }
+  const totals = { totalCount: rows[0]?.total ?? 0, totalCountCapped: rows[0]?.is_capped ?? false }
   const whole = offsetPage(shown, query, totals)
   return { ...whole, data: await itemsOf(db, environment, whole.data, versions) }
 }
@@ -76,7 +84,7 @@ interface Lane {
   readonly state: QueueState
 }
 
-/** By the index of what is due. A row that is not due yet is leased until its lease expires, or waits for its time. */
+/** By the index of what is due, with whether each row is of the state: what was looked at is counted as well. A row that is not due yet is leased until its lease expires, or waits for its time. */
 function laneOf(environment: Environment, { queue, lane, state }: Lane, clock: Clock): Statement {
   const isThen = state === 'due' ? sql`q.due_at <= ${clock()}` : sql`q.due_at > ${clock()}`
   const isHeld = { due: sql`true`, inHand: sql`q.lease is not null`, waiting: sql`q.lease is null` }[state]
@@ -84,10 +92,10 @@ function laneOf(environment: Environment, { queue, lane, state }: Lane, clock: C
       order by q.due_at limit ${depthMax}::int`
   return queue === 'jobs'
     ? sql`(select q.id, 'jobs'::text as queue, q.lane, q.due_at, null::text as task, q.notification_id, q.event_id, q.version_id,
-        q.step, q.subscriber_id from (select * from jobs q ${first}) as q where ${isHeld})`
+        q.step, q.subscriber_id, ${isHeld} as is_asked from jobs q ${first})`
     : sql`(select q.id, 'tasks'::text as queue, q.lane, q.due_at, q.kind as task, null::uuid as notification_id,
         coalesce(q.state->>'eventId', q.id::text)::uuid as event_id, null::uuid as version_id, null::smallint as step,
-        null::uuid as subscriber_id from (select * from tasks q ${first}) as q where ${isHeld})`
+        null::uuid as subscriber_id, ${isHeld} as is_asked from tasks q ${first})`
 }
 
 async function itemsOf(

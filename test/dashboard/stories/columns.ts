@@ -97,6 +97,17 @@ test('by the keyboard: one stop, arrows change the width or lead to another colu
   await close(visitor)
 })
 
+test('where the column with the stop of the keyboard is hidden, another one has it', { skip }, async () => {
+  const visitor = await scene.visitor({ key: developmentKey })
+  await visitor.goto('development/activity/messages')
+  await edge(visitor, 'By').focus()
+  await visitor.locator('[role=separator][data-head=By][tabindex="0"]').waitFor()
+  await visitor.setViewportSize({ width: 900, height: 800 })
+  await visitor.locator('[role=separator][data-head=Status][tabindex="0"]').waitFor()
+  assert.equal(await edge(visitor, 'By').isVisible(), false)
+  await close(visitor)
+})
+
 test('on a phone the columns are as the page has them, and it fits', { skip }, async () => {
   const visitor = await scene.visitor({ key: developmentKey, width: 360 })
   await visitor.goto('development/subscribers')

@@ -1,6 +1,6 @@
 // What can be done to many notifications or messages at once.
 import type { Schemas } from '../../api.ts'
-import { answerOf, client } from '../../api.ts'
+import { answerOf } from '../../api.ts'
 import { useMayChange } from '../../session.tsx'
 import type { Bulk } from '../../ui/bulk.tsx'
 import { each } from '../../ui/run-many.ts'
@@ -18,6 +18,7 @@ export function useActivityBulk(): Bulk<Activity> | undefined {
   const touches = ['activity', 'notification']
   return {
     of: 'notifications',
+    one: 'notification',
     nameOf: (one) => `${one.template.name} to ${personOf(one)}`,
     actions: [
       {
@@ -26,15 +27,16 @@ export function useActivityBulk(): Bulk<Activity> | undefined {
         does: 'Failed steps run again with the same version of the workflow. Completed steps do not run again, so no message is sent twice.',
         fits: (one) => has(one, 'failed'),
         touches,
-        act: each((one: Activity) => answerOf(client.POST('/v1/notifications/{notificationId}/redrive', of(one)))),
+        act: each((one: Activity, api) => answerOf(api.POST('/v1/notifications/{notificationId}/redrive', of(one)))),
       },
       {
         text: 'Cancel',
         icon: 'ban',
         does: 'Steps that are waiting or have not started are cancelled. Messages that were sent are not affected.',
         fits: (one) => has(one, 'queued', 'delayed', 'running'),
+        typed: 'cancel',
         touches,
-        act: each((one: Activity) => answerOf(client.POST('/v1/notifications/{notificationId}/cancel', of(one)))),
+        act: each((one: Activity, api) => answerOf(api.POST('/v1/notifications/{notificationId}/cancel', of(one)))),
       },
     ],
   }
@@ -45,6 +47,7 @@ export function useMessageBulk(nameOf: (message: Message) => string): Bulk<Messa
   if (!mayChange) return undefined
   return {
     of: 'messages',
+    one: 'message',
     nameOf,
     actions: [
       {
@@ -54,8 +57,8 @@ export function useMessageBulk(nameOf: (message: Message) => string): Bulk<Messa
         fits: ({ removedAt }) => removedAt === undefined,
         typed: 'delete',
         touches: ['activity', 'notification', 'feed'],
-        act: each(({ _id }: Message) =>
-          answerOf(client.DELETE('/v1/messages/{messageId}', { params: { path: { messageId: _id } } })),
+        act: each(({ _id }: Message, api) =>
+          answerOf(api.DELETE('/v1/messages/{messageId}', { params: { path: { messageId: _id } } })),
         ),
       },
     ],

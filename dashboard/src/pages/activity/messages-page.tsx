@@ -157,6 +157,7 @@ export function MessagesPage() {
     before: ['Until', exactTime],
   }
   const chips = Object.entries(search).filter(([name, value]) => name in words && value !== '')
+  const isOfFew = Boolean(search.subscriber || search.reason)
   const isFiltered = Object.values(search).some(Boolean)
   return (
     <Page
@@ -187,8 +188,14 @@ export function MessagesPage() {
               ['with', 'With removed'],
               ['only', 'Only removed'],
             ]}
+            // What is in the address can still be changed.
+            disabled={isOfFew && !search.removed}
             onText={(value) => set('removed', value)}
           />
+          {isOfFew && (
+            <span className="text-xs text-ink-3">Removed messages cannot be listed by person or by reason.</span>
+          )}
+          {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
         </div>
         {chips.length > 0 && (
           <div className="flex flex-wrap items-center gap-1.5">
@@ -200,7 +207,6 @@ export function MessagesPage() {
                 onRemove={() => set(name as keyof MessagesSearch, '')}
               />
             ))}
-            {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
             <Button look="quiet" onClick={() => go('/activity/messages')}>
               Clear
             </Button>
@@ -260,17 +266,20 @@ function Select({
   label,
   value,
   options,
+  disabled = false,
   onText,
 }: {
   label: string
   value: string
   options: readonly (readonly [value: string, shown: string])[]
+  disabled?: boolean
   onText: (value: string) => void
 }) {
   return (
     <select
       aria-label={label}
       value={value}
+      disabled={disabled}
       onChange={(event) => onText(event.target.value)}
       className="field max-w-48 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
     >

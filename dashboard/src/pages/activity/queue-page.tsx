@@ -4,6 +4,7 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
+import { FilterChip } from '../../ui/chip.tsx'
 import { Choice } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { List, Muted } from '../../ui/list.tsx'
@@ -31,6 +32,9 @@ const taskNames: Readonly<Record<string, string>> = {
   news: 'News for your backend',
   webhook: 'News for your backend',
 }
+
+const laneNames: Readonly<Record<Item['lane'], string>> = { direct: 'Named directly', fan_out: 'Topics and broadcasts' }
+const queueNames: Readonly<Record<Item['queue'], string>> = { jobs: 'Steps', tasks: 'Tasks' }
 
 const nameOf = ({ subscriber }: Item): string =>
   [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') || (subscriber?.subscriberId ?? '–')
@@ -71,7 +75,7 @@ function columnsOf(state: State): readonly Column<Item>[] {
       head: 'Lane',
       from: 'lg',
       width: '190px',
-      cell: (one) => <Muted>{one.lane === 'direct' ? 'Named directly' : 'Topics and broadcasts'}</Muted>,
+      cell: (one) => <Muted>{laneNames[one.lane]}</Muted>,
     },
     {
       head: { due: 'Due since', inHand: 'Held until', waiting: 'Due' }[state],
@@ -93,12 +97,16 @@ const empties: Readonly<Record<State, readonly [title: string, text: string]>> =
 }
 
 export function QueuePage() {
-  const search = useSearch({ strict: false }) as { state?: string }
+  const search = useSearch({ strict: false }) as { state?: string; queue?: string; lane?: string }
   const state: State = states.find((one) => one === search.state) ?? 'due'
+  const queue = search.queue && search.queue in queueNames ? (search.queue as Item['queue']) : undefined
+  const lane = search.lane && search.lane in laneNames ? (search.lane as Item['lane']) : undefined
+  const of = { ...(queue === undefined ? {} : { queue }), ...(lane === undefined ? {} : { lane }) }
   const go = useGo()
+  const show = (next: Record<string, string>) => go('/activity/queue', { state, ...of, ...next }, { replace: true })
   const list = useAskRows(
-    ['activity', 'queue', state],
-    ({ page }) => answerOf(client.GET('/v1/queue', { params: { query: { state, page, limit: pageSize } } })),
+    ['activity', 'queue', { state, ...of }],
+    ({ page }) => answerOf(client.GET('/v1/queue', { params: { query: { state, ...of, page, limit: pageSize } } })),
     { everyMs: refreshMs },
   )
   const open = ({ notificationId, transactionId }: Item) => {
@@ -108,20 +116,28 @@ export function QueuePage() {
   return (
     <Page
       title="Queue"
-      count={list.total?.toLocaleString('en')}
+      count={list.total?.toLocaleString('en') ?? list.count}
       lead="What is still to happen, the longest due first: of each lane the first 10,000."
     >
       <ActivityTabs of="queue" />
       <Choice
         label="What of the queue"
         value={state}
-        onChange={(next) => go('/activity/queue', { state: next }, { replace: true })}
+        onChange={(next) => show({ state: next })}
         options={[
           ['due', 'Waiting to go out'],
           ['inHand', 'Being worked on'],
           ['waiting', 'Waiting for a time'],
         ]}
       />
+      {(queue !== undefined || lane !== undefined) && (
+        <div className="flex flex-wrap items-center gap-1.5">
+          {queue !== undefined && (
+            <FilterChip name="Queue" value={queueNames[queue]} onRemove={() => show({ queue: '' })} />
+          )}
+          {lane !== undefined && <FilterChip name="Lane" value={laneNames[lane]} onRemove={() => show({ lane: '' })} />}
+        </div>
+      )}
       <List
         label="Queue"
         {...list.table}
@@ -129,6 +145,7 @@ export function QueuePage() {
         columns={columnsOf(state)}
         keyOf={({ _id }) => _id}
         onOpen={open}
+        canOpen={({ notificationId, transactionId }) => (notificationId ?? transactionId) !== undefined}
         empty={
           <Empty icon="check" title={empties[state][0]}>
             {empties[state][1]}

@@ -72,6 +72,7 @@ export function ContextsPage() {
         mayChange
           ? {
               of: 'contexts',
+              one: 'context',
               nameOf: ({ type, id }) => `${type}:${id}`,
               actions: [
                 {
@@ -80,8 +81,8 @@ export function ContextsPage() {
                   does: 'Their data is gone for templates. What happened stays in the activity.',
                   typed: 'delete',
                   touches: ['contexts'],
-                  act: each(({ type, id }: Context) =>
-                    answerOf(client.DELETE('/v2/contexts/{type}/{id}', { params: { path: { type, id } } })),
+                  act: each(({ type, id }: Context, api) =>
+                    answerOf(api.DELETE('/v2/contexts/{type}/{id}', { params: { path: { type, id } } })),
                   ),
                 },
               ],

@@ -53,7 +53,7 @@ const messagesOf = ({ providerId, channel }: Of, more: Record<string, string> = 
 /** The list that has what a number counts: what was sent stays counted when it is deleted or taken back. */
 function behindOf(outcome: (typeof outcomes)[number][0], of: Of): Behind {
   if (outcome === 'failed') return { to: '/activity', search: { failed: of.channel, failedProvider: of.providerId } }
-  return messagesOf(of, outcome === 'unsure' ? { status: 'warning' } : { status: 'sent', removed: 'with' })
+  return messagesOf(of, { status: outcome === 'unsure' ? 'warning' : 'sent', removed: 'with' })
 }
 
 /** Those of one provider on its channel, by result; what never happened is left out, except what was accepted. */

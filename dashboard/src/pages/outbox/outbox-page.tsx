@@ -32,6 +32,7 @@ const nameOf = ({ to, subject, title, workflow }: Item): string =>
 /** The message that is open is closed before it is deleted: it cannot be asked for any more. */
 const bulkOf = (openId: string | undefined, close: () => void): Bulk<Item> => ({
   of: 'messages',
+  one: 'message',
   nameOf,
   actions: [
     {
@@ -40,9 +41,9 @@ const bulkOf = (openId: string | undefined, close: () => void): Bulk<Item> => ({
       does: 'They are removed from the outbox and cannot be brought back. The activity keeps what happened.',
       typed: 'delete',
       touches: ['outbox'],
-      act: each(({ _id }: Item) => {
+      act: each(({ _id }: Item, api) => {
         if (_id === openId) close()
-        return answerOf(client.DELETE('/v1/outbox/{messageId}', { params: { path: { messageId: _id } } }))
+        return answerOf(api.DELETE('/v1/outbox/{messageId}', { params: { path: { messageId: _id } } }))
       }),
     },
   ],

@@ -101,7 +101,8 @@ function listOf(one: Failure, after: string): { to: string; search: Record<strin
   const isCalled = provider !== 'none'
   if (!hasFailed(one)) {
     const isError = reason !== undefined && unreachable.has(code)
-    const why = { ...(isCalled ? { provider } : {}), ...(isError ? { reason } : {}) }
+    // By a reason, what was removed cannot be asked for.
+    const why = { ...(isCalled ? { provider } : {}), ...(isError ? { reason } : { removed: 'with' }) }
     return { to: '/activity/messages', search: { status: 'warning', channel, ...why, after } }
   }
   const why = { failedReason: code, ...(isCalled ? { failedProvider: provider } : {}) }

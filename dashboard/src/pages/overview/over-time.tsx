@@ -17,10 +17,11 @@ type By = 'result' | 'channel' | 'provider' | 'time'
 /** What was delivered stays counted when it is deleted or taken back: the list has it as well. */
 export const delivered = { to: '/activity/messages', search: { status: 'sent', removed: 'with' } } as const
 
-const results: Readonly<Record<string, readonly [colour: string, name: string, behind: Behind]>> = {
+const results: Readonly<Record<string, readonly [colour: string, name: string, behind?: Behind]>> = {
   sent: ['green', 'Sent', delivered],
   captured: ['violet', 'Captured', delivered],
-  unsure: ['amber', 'Perhaps sent', { to: '/activity/messages', search: { status: 'warning' } }],
+  // No list has these alone: with the same status are those that were not sent for lack of an address.
+  unsure: ['amber', 'Perhaps sent'],
   failed: ['red', 'Failed', { to: '/activity', search: { failed: 'any' } }],
 }
 /** For what has no meaning of its own in a colour; more than these are added up. */
@@ -34,7 +35,9 @@ const byResult = (messages: Counts, failedSteps: Counts): Series[] =>
   Object.entries(results).flatMap(([outcome, [colour, name, behind]]) => {
     const all = outcome === 'failed' ? failedSteps : messages
     const found = all.series.filter((one) => one.outcome === outcome)
-    return found.length === 0 ? [] : [{ name, colour, behind, counts: added(all, found) }]
+    return found.length === 0
+      ? []
+      : [{ name, colour, ...(behind === undefined ? {} : { behind }), counts: added(all, found) }]
   })
 
 /** The largest ones, and all others together. */
@@ -58,7 +61,8 @@ function byGroup(
   const series = named.map((id, place) => ({
     name: id === 'none' ? 'No provider' : nameOf(id),
     colour: colours[place] ?? 'grey',
-    behind: { to: delivered.to, search: { ...delivered.search, [filter]: id } },
+    // What no provider sent cannot be asked for.
+    ...(id === 'none' ? {} : { behind: { to: delivered.to, search: { ...delivered.search, [filter]: id } } }),
     counts: of([id]),
   }))
   return isOne ? series : [...series, { name: 'Others', colour: 'grey', counts: of(ids.slice(colours.length - 1)) }]

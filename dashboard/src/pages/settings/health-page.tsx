@@ -50,7 +50,11 @@ export function HealthPage() {
                           {lane[state] === 0 ? (
                             '0'
                           ) : (
-                            <EnvLink to="/activity/queue" search={{ state }} className="hover:underline">
+                            <EnvLink
+                              to="/activity/queue"
+                              search={{ state, queue: lane.queue, lane: lane.lane }}
+                              className="hover:underline"
+                            >
                               {lane[state].toLocaleString('en')}
                             </EnvLink>
                           )}

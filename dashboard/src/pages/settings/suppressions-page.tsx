@@ -1,7 +1,7 @@
 // Suppressions: addresses that nothing is sent to.
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Schemas } from '../../api.ts'
+import type { Client, Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
@@ -23,9 +23,9 @@ const reasons: Readonly<Record<string, string>> = {
   manual: 'Added manually',
 }
 
-const removed = (one: Suppression) =>
+const removed = (one: Suppression, api: Client = client) =>
   answerOf(
-    client.DELETE('/v1/suppressions/{channel}/{address}', {
+    api.DELETE('/v1/suppressions/{channel}/{address}', {
       params: { path: { channel: one.channel as 'email', address: one.address } },
     }),
   )
@@ -48,7 +48,7 @@ export function SuppressionsPage() {
     () => answerOf(client.POST('/v1/suppressions', { body: { channel, address: address.trim() } })),
     { touches: ['suppressions'], says: 'Nothing is sent to it from now on', onDone: () => setAddress('') },
   )
-  const remove = useChange(removed, {
+  const remove = useChange((one: Suppression) => removed(one), {
     touches: ['suppressions'],
     says: 'It may be written to again',
     undo: ({ channel: of, address: gone, reason, note }) =>
@@ -137,12 +137,14 @@ export function SuppressionsPage() {
           mayChange
             ? {
                 of: 'addresses',
+                one: 'address',
                 nameOf: ({ address: name }) => name,
                 actions: [
                   {
                     text: 'Remove',
                     icon: 'trash',
                     does: 'The addresses may be written to again.',
+                    typed: 'remove',
                     touches: ['suppressions'],
                     act: each(removed),
                   },

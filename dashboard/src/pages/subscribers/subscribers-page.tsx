@@ -63,6 +63,7 @@ function useSubscriberBulk(): Bulk<Subscriber> | undefined {
   const of = ({ subscriberId }: Subscriber) => ({ params: { path: { subscriberId } } })
   return {
     of: 'subscribers',
+    one: 'subscriber',
     nameOf: nameOfSubscriber,
     actions: [
       {
@@ -72,9 +73,9 @@ function useSubscriberBulk(): Bulk<Subscriber> | undefined {
         asks: { label: 'Topic', placeholder: 'release-notes', hint: 'Its key.' },
         perCall: perTopicCall,
         touches: ['topics'],
-        act: async (rows, topicKey) => {
+        act: async (rows, topicKey, api) => {
           const answer = await answerOf(
-            client.POST('/v2/topics/{topicKey}/subscriptions', {
+            api.POST('/v2/topics/{topicKey}/subscriptions', {
               params: { path: { topicKey } },
               body: { subscriptions: rows.map(({ subscriberId }) => subscriberId) },
             }),
@@ -94,7 +95,7 @@ function useSubscriberBulk(): Bulk<Subscriber> | undefined {
               does: 'Their messages, addresses and payloads are removed from everything that happened. This cannot be undone.',
               typed: 'erase',
               touches: ['subscribers', 'activity', 'topics'],
-              act: each((one: Subscriber) => answerOf(client.POST('/v1/subscribers/{subscriberId}/erase', of(one)))),
+              act: each((one: Subscriber, api) => answerOf(api.POST('/v1/subscribers/{subscriberId}/erase', of(one)))),
             },
           ]
         : []),

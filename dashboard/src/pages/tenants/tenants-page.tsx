@@ -58,6 +58,7 @@ export function TenantsPage() {
         mayChange
           ? {
               of: 'tenants',
+              one: 'tenant',
               nameOf: ({ name, identifier }) => name || identifier,
               actions: [
                 {
@@ -66,8 +67,8 @@ export function TenantsPage() {
                   does: 'Templates have their data no more, and what was set for them applies no longer.',
                   typed: 'delete',
                   touches: ['tenants'],
-                  act: each(({ identifier }: Tenant) =>
-                    answerOf(client.DELETE('/v1/tenants/{identifier}', { params: { path: { identifier } } })),
+                  act: each(({ identifier }: Tenant, api) =>
+                    answerOf(api.DELETE('/v1/tenants/{identifier}', { params: { path: { identifier } } })),
                   ),
                 },
               ],

@@ -25,6 +25,7 @@ const perCall = 100
 
 const bulkOf = (topicKey: string): Bulk<Subscription> => ({
   of: 'subscribers',
+  one: 'subscriber',
   nameOf,
   actions: [
     {
@@ -33,9 +34,9 @@ const bulkOf = (topicKey: string): Bulk<Subscription> => ({
       does: 'They are taken out of the topic. They are not deleted.',
       perCall,
       touches: ['topics'],
-      act: async (rows) => {
+      act: async (rows, _answer, api) => {
         const answer = await answerOf(
-          client.DELETE('/v2/topics/{topicKey}/subscriptions', {
+          api.DELETE('/v2/topics/{topicKey}/subscriptions', {
             params: { path: { topicKey } },
             body: { subscriptions: rows.map(({ subscriber }) => subscriber.subscriberId) } as never,
           }),

@@ -48,6 +48,7 @@ export function TopicsPage() {
         mayChange
           ? {
               of: 'topics',
+              one: 'topic',
               nameOf: ({ name, key }) => name || key,
               actions: [
                 {
@@ -56,8 +57,8 @@ export function TopicsPage() {
                   does: 'Events for these topics will notify no one. The subscribers are not deleted.',
                   typed: 'delete',
                   touches: ['topics'],
-                  act: each(({ key }: Topic) =>
-                    answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path: { topicKey: key } } })),
+                  act: each(({ key }: Topic, api) =>
+                    answerOf(api.DELETE('/v2/topics/{topicKey}', { params: { path: { topicKey: key } } })),
                   ),
                 },
               ],

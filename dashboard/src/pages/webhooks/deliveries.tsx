@@ -112,6 +112,7 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
             mayChange && endpoint.state !== 'disabled'
               ? {
                   of: 'deliveries',
+                  one: 'delivery',
                   nameOf: ({ type, _id }) => `${type} ${shortened(_id)}`,
                   actions: [
                     {
@@ -120,9 +121,9 @@ export function Deliveries({ endpoint, deliveryId }: { endpoint: Endpoint; deliv
                       does: 'The events are sent once more, with the same ids and bodies as before.',
                       fits: (one) => stateOf(one) !== 'queued',
                       touches: ['webhooks'],
-                      act: each(({ _id }: Delivery) =>
+                      act: each(({ _id }: Delivery, api) =>
                         answerOf(
-                          client.POST('/v1/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/redrive', {
+                          api.POST('/v1/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/redrive', {
                             params: { path: { endpointId: endpoint._id, deliveryId: _id } },
                           }),
                         ),

@@ -40,7 +40,7 @@ export const queueRoutes = [
     path: '/v1/queue',
     operationId: 'listQueue',
     summary: 'List what is in the queue',
-    description: `What \`GET /v1/counts/queue\` counts, the longest due first. Like the counts, it looks at the first ${depthMax.toLocaleString('en')} of each queue and lane.`,
+    description: `What \`GET /v1/counts/queue\` counts, the longest due first. Like the counts, it looks at the first ${depthMax.toLocaleString('en')} of each queue and lane; where there are as many, \`totalCount\` is left out.`,
     scope: 'read',
     query: Type.Object({
       state: Type.Optional(
@@ -50,11 +50,13 @@ export const queueRoutes = [
             '`due`: due and not leased by a worker. `inHand`: being worked on. `waiting`: waiting for a time, such as a delay, a digest or the next retry.',
         }),
       ),
+      queue: Type.Optional(literals(['jobs', 'tasks'], { description: 'Of this queue only.' })),
+      lane: Type.Optional(literals(laneNames, { description: 'Of this lane only.' })),
       ...offsetParameters(pageLimitMax),
     }),
     replies: { 200: offsetPage('QueuePage', queueItem) },
     handle: async ({ db, queue: { clock }, versions }, { principal, query }) => {
-      const asked = { state: query.state ?? 'due', page: query.page ?? 0, limit: query.limit ?? 10 }
+      const asked = { ...query, state: query.state ?? 'due', page: query.page ?? 0, limit: query.limit ?? 10 }
       return ok(await queuePage(db, principal.environment, asked, { clock, versions }))
     },
   }),
