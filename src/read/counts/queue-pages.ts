@@ -88,14 +88,16 @@ interface Lane {
 function laneOf(environment: Environment, { queue, lane, state }: Lane, clock: Clock): Statement {
   const isThen = state === 'due' ? sql`q.due_at <= ${clock()}` : sql`q.due_at > ${clock()}`
   const isHeld = { due: sql`true`, inHand: sql`q.lease is not null`, waiting: sql`q.lease is null` }[state]
-  const first = sql`where q.environment_id = ${environment.id} and q.lane = ${lane}::smallint and ${isThen}
+  const first = sql`q.lane = ${lane}::smallint and ${isThen}
       order by q.due_at limit ${depthMax}::int`
   return queue === 'jobs'
     ? sql`(select q.id, 'jobs'::text as queue, q.lane, q.due_at, null::text as task, q.notification_id, q.event_id, q.version_id,
-        q.step, q.subscriber_id, ${isHeld} as is_asked from jobs q ${first})`
+        q.step, q.subscriber_id, ${isHeld} as is_asked from jobs q
+        where q.environment_id = ${environment.id} and ${first})`
     : sql`(select q.id, 'tasks'::text as queue, q.lane, q.due_at, q.kind as task, null::uuid as notification_id,
         coalesce(q.state->>'eventId', q.id::text)::uuid as event_id, null::uuid as version_id, null::smallint as step,
-        null::uuid as subscriber_id, ${isHeld} as is_asked from tasks q ${first})`
+        null::uuid as subscriber_id, ${isHeld} as is_asked from tasks q
+        where q.environment_id = ${environment.id} and ${first})`
 }
 
 async function itemsOf(
