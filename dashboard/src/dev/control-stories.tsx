@@ -12,10 +12,12 @@ import {
   Ticks,
   Toggle,
 } from '../ui/controls.tsx'
+import { Folded } from '../ui/folded.tsx'
 import { JsonField } from '../ui/json-field.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Picker } from '../ui/picker.tsx'
 import { TemplateField } from '../ui/template-field.tsx'
+import { ListField, PairsField, TimeField, ValueField } from '../ui/value-fields.tsx'
 import type { Story } from './story.tsx'
 import { Row, State } from './story.tsx'
 
@@ -175,6 +177,28 @@ function Templates() {
   )
 }
 
+function Values() {
+  const [tags, setTags] = useState<readonly string[]>(['news', 'shop'])
+  const [time, setTime] = useState('09:00')
+  const [value, setValue] = useState<unknown>(5)
+  const [headers, setHeaders] = useState<Record<string, string>>({ 'x-team': 'orders' })
+  return (
+    <Row>
+      <State name="Values of several kinds">
+        <ListField label="Tags" hint="With commas between them." values={tags} onValues={setTags} />
+        <TimeField label="At" value={time} onText={setTime} />
+        <ValueField label="Value" value={value} onValue={setValue} />
+      </State>
+      <State name="Pairs">
+        <PairsField label="Headers" value={headers} onValue={(next) => setHeaders(next ?? {})} />
+      </State>
+      <State name="Folded away">
+        <Folded label="More settings">{() => <TextField label="Name" value={time} onText={setTime} />}</Folded>
+      </State>
+    </Row>
+  )
+}
+
 export const controlStories: readonly Story[] = [
   { name: 'Buttons', shows: Buttons },
   { name: 'Fields', shows: Fields },
@@ -183,4 +207,5 @@ export const controlStories: readonly Story[] = [
   { name: 'Menu', shows: Menus },
   { name: 'Picker', shows: Pickers },
   { name: 'Templates and JSON', shows: Templates },
+  { name: 'Values', shows: Values },
 ]
