@@ -27,6 +27,10 @@ test('pictures of the pages are made', { skip }, async () => {
           start: '/start',
           activity: '/activity',
           notification: `/activity/${notificationId}`,
+          messages: '/activity/messages',
+          message: `/activity/messages/${notificationId}`,
+          events: '/activity/events',
+          queue: '/activity/queue?state=waiting',
           workflows: '/workflows',
           editor: `/workflows/${workflowId}`,
           subscribers: '/subscribers',
@@ -45,12 +49,16 @@ test('pictures of the pages are made', { skip }, async () => {
           layouts: '/layouts',
           translations: '/translations',
           keys: '/settings',
+          users: '/settings/users',
+          environments: '/settings/environments',
+          signing: '/settings/signing',
+          retention: '/settings/retention',
           audit: '/settings/audit',
           suppressions: '/settings/suppressions',
           health: '/settings/health',
         }
     for (const dark of [false, true]) {
-      for (const width of isForDocs ? [1280] : [1280, 360]) {
+      for (const width of isForDocs ? [1280] : [1280, 360, 768, 1920]) {
         const page = await scene.visitor({ key: developmentKey, dark, width })
         for (const [name, path] of Object.entries(pages)) {
           await page.goto(`development${path}`)
