@@ -245,7 +245,7 @@ test('a topic, a layout, a translation and a suppression are made', { skip }, as
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await shown(page, 'Hallo')
   await page.goto('development/settings/suppressions')
-  await page.getByLabel('Address').fill('missing@example.com')
+  await page.getByRole('textbox', { name: 'Address' }).fill('missing@example.com')
   await page.getByRole('button', { name: 'Suppress' }).click()
   await page.getByRole('row', { name: /missing@example.com/ }).waitFor()
 })
