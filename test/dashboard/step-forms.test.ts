@@ -49,7 +49,7 @@ function leavesOf(schema: Schema, path: string): string[] {
   return Object.entries(inner).flatMap(([name, member]) => leavesOf(member, `${at}.${name}`))
 }
 
-/** Not settings: what tells steps apart, and the parts that are looked at below. */
+/** Not settings: the ids of steps, and the parts that have tests of their own below. */
 const noSettings = ['_id', '_parentId', 'active', 'template', 'metadata']
 /** Chosen when a step is added; set with the content; other names of a member that is there. */
 const noFields = ['type', 'contentType', '_layoutId', '_feedId']

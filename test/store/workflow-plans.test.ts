@@ -106,7 +106,7 @@ test('versions of a workflow are listed and found through the index of their num
     assert.equal(found?.number, 1)
   }
   const former = await assertBounded(app.database.db, 'former steps', pageBounds, (db) =>
-    findFormerSteps(db, environment, { workflowId: workflow._id, ids: ['nobody'] }),
+    findFormerSteps(db, environment, { workflowId: workflow._id, ids: ['unknown'] }),
   )
   assert.deepEqual(former, [])
 })

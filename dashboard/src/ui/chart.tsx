@@ -55,7 +55,7 @@ interface Pointed {
   readonly isRight: boolean
 }
 
-/** The same object as long as it has the same data: pages compute it anew whenever they are drawn. */
+/** The same object while it has the same data: pages make another one each time they are drawn. */
 function useSame<Data>(data: Data): Data {
   const kept = useRef(data)
   if (JSON.stringify(kept.current) !== JSON.stringify(data)) kept.current = data

@@ -43,7 +43,7 @@ export interface Presentation {
   readonly when?: Readonly<Record<string, readonly string[]>>
   /** Set by the control of another member. */
   readonly with?: string
-  /** Not a setting: what tells steps apart, and what stands elsewhere on the page. */
+  /** Not settings: the ids of steps, and what the page shows in other places. */
   readonly isElsewhere?: boolean
 }
 
