@@ -13,6 +13,8 @@ import {
   valueAt,
   withValue,
 } from '../../dashboard/src/pages/workflows/step-values.ts'
+import { unfinishedOf } from '../../dashboard/src/pages/workflows/unfinished.ts'
+import { delayMistakes } from '../../src/domain/time/timing-mistakes.ts'
 import { contentOf, settingsOf, settingsOfKinds } from '../../src/domain/workflows/step-settings.ts'
 import type { RunnableStepType } from '../../src/domain/workflows/workflow.ts'
 import { runnableStepTypes, timeUnits } from '../../src/domain/workflows/workflow.ts'
@@ -228,4 +230,26 @@ test('with another unit, the days that belong to the one before are gone', () =>
   const weekly = { type: 'timed', unit: 'weeks', timed: { atTime: '09:00', weekDays: ['monday'] } }
   assert.deepEqual(settingsForUnit(weekly, 'months'), { type: 'timed', unit: 'months', timed: { atTime: '09:00' } })
   assert.deepEqual(settingsForUnit(weekly, 'weeks'), weekly)
+})
+
+test('a kind that was just chosen is unfinished until it has what the service would ask for', () => {
+  const missing = (metadata: Record<string, unknown>) =>
+    unfinishedOf(stepSchema, [{ name: 'Wait', template: { type: 'delay' }, metadata }])
+  assert.deepEqual(missing({ type: 'dynamic' }), ['Wait: Dynamic key is required'])
+  assert.deepEqual(missing({ type: 'scheduled', delayPath: ' ' }), ['Wait: Delay path is required'])
+  const months = { type: 'timed', amount: 1, unit: 'months' }
+  assert.deepEqual(missing({ ...months, timed: { atTime: '09:00', monthlyType: 'on', ordinal: 'last' } }), [
+    'Wait: Ordinal value is required',
+  ])
+  assert.deepEqual(missing({ ...months, timed: { atTime: '09:00', monthDays: [] } }), ['Wait: Month days is required'])
+  const done = [
+    { type: 'regular', amount: 1, unit: 'days' },
+    { type: 'dynamic', dynamicKey: 'payload.reminder' },
+    { type: 'timed', cron: '30 8 * * 1-5' },
+    { type: 'timed', amount: 1, unit: 'weeks', timed: { atTime: '09:00', weekDays: ['monday'] } },
+  ]
+  for (const metadata of done) {
+    assert.deepEqual(missing(metadata), [])
+    assert.deepEqual(delayMistakes(metadata), [])
+  }
 })

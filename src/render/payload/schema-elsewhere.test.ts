@@ -66,11 +66,13 @@ test('a schema that is wrong is refused with the place of the mistake', async ()
   assert.deepEqual(await compileSchema(() => real)(wrong), compilePayloadSchema(wrong))
 })
 
-test('without a thread that replies nothing is said of a payload, and a schema is refused only if it was begun', async () => {
-  const unavailable = await compileSchema(() => failing('unavailable'))(large)
-  assert.ok(!unavailable.ok && unavailable.isStarved === true && unavailable.isOutOfTime === true)
-  const late = await compileSchema(() => failing('late'))(large)
-  assert.ok(!late.ok && late.isStarved === undefined && late.isOutOfTime === true)
+test('without a thread that replies nothing is said of a payload, and a schema is refused only if it ended its thread', async () => {
+  for (const busy of ['unavailable', 'late'] as const) {
+    const starved = await compileSchema(() => failing(busy))(large)
+    assert.ok(!starved.ok && starved.isStarved === true && starved.isOutOfTime === true, busy)
+  }
+  const broken = await compileSchema(() => failing('broken'))(large)
+  assert.ok(!broken.ok && broken.isStarved === undefined && broken.isOutOfTime === true)
   let kind: ThreadFailureKind | undefined
   const known = await elsewhere(
     answering((message) => (kind === undefined ? real.run(message) : Promise.reject(new ThreadFailure(kind, 'no')))),

@@ -80,7 +80,8 @@ const tooLongToCompile = {
 } as const
 
 function withoutVerdict(error: unknown): { verdict: Verdict } {
-  if (isTooBusy(error) || (error instanceof ThreadFailure && error.kind === 'unavailable')) {
+  // Its own limit, by the processor, is below the deadline, which goes by the clock.
+  if (isTooBusy(error) || (error instanceof ThreadFailure && error.kind !== 'broken')) {
     return { verdict: { ...tooLongToCompile, isStarved: true } }
   }
   if (error instanceof ThreadFailure) return { verdict: tooLongToCompile }

@@ -5,8 +5,17 @@ import type { Schema } from './schema.ts'
 import { violationsOf } from './schema.ts'
 import { wordsOf } from './step-plan.ts'
 
+interface Settings {
+  readonly type?: string
+  readonly unit?: string
+  readonly cron?: string
+  readonly timed?: { readonly monthlyType?: string } & Readonly<Record<string, unknown>>
+  readonly [member: string]: unknown
+}
+
 interface Given {
   readonly name?: string
+  readonly metadata?: Settings
   readonly template?: { readonly type?: string }
   readonly filters?: readonly { readonly children?: readonly Part[] }[]
   readonly variants?: readonly Given[]
@@ -18,7 +27,7 @@ export function unfinishedOf(schema: Schema, steps: readonly Json[]): string[] {
 }
 
 function missingIn(schema: Schema, step: Json, otherName: string): string[] {
-  const { name, filters = [], variants = [] } = step as Given
+  const { name, metadata = {}, filters = [], variants = [] } = step as Given
   const where = name === undefined || name === '' ? otherName : name
   const { filters: _filters, variants: _variants, ...rest } = step
   const isHalf = filters.some(({ children = [] }) => children.some(isHalfWritten))
@@ -27,10 +36,41 @@ function missingIn(schema: Schema, step: Json, otherName: string): string[] {
     ...violationsOf(schema, rest).map(
       ({ path, message }) => `${where}: ${wordsOf(path.split('.').at(-1) ?? '')} ${message.toLowerCase()}`,
     ),
+    ...missingSettings(metadata).map((member) => `${where}: ${wordsOf(member)} is required`),
     ...variants.flatMap((variant) => missingIn(schema, variant as Json, where)),
   ]
 }
 
+/** A kind that was just chosen lacks what the others do not have. */
+function missingSettings(settings: Settings): string[] {
+  const missing = (from: Readonly<Record<string, unknown>>, ...names: string[]) =>
+    names.filter((name) => isEmpty(from[name]))
+  switch (settings.type) {
+    case 'scheduled':
+      return missing(settings, 'delayPath')
+    case 'dynamic':
+      return missing(settings, 'dynamicKey')
+    case 'timed':
+      return isEmpty(settings.cron) ? missing(settings.timed ?? {}, ...timesOf(settings)) : []
+    default:
+      return []
+  }
+}
+
+function timesOf({ unit, timed }: Settings): string[] {
+  switch (unit) {
+    case 'days':
+      return ['atTime']
+    case 'weeks':
+      return ['atTime', 'weekDays']
+    case 'months':
+      return ['atTime', ...(timed?.monthlyType === 'on' ? ['ordinal', 'ordinalValue'] : ['monthDays'])]
+    default:
+      return []
+  }
+}
+
+/** A list without members as well. */
 const isEmpty = (value: unknown): boolean => value === undefined || String(value).trim() === ''
 
 /** As a person leaves it between two fields. */
