@@ -130,14 +130,18 @@ async function judgeAll(events: readonly GivenEvent[], facts: JudgingFacts): Pro
   const judged: Judged[] = []
   const turn = new Turn()
   let turnsLeft = busyTurnsMax
-  for (const event of events) {
-    const elsewhere = elsewhereCheckOf(event, facts)
-    if (elsewhere !== undefined) await checkElsewhere(event, elsewhere, facts)
-    let one = judgedAtOnce(event, facts)
+  let begun = 0
+  for (const [at, event] of events.entries()) {
+    for (; begun < events.length && begun <= at + checksAheadMax; begun += 1) {
+      beginCheckElsewhere(events[begun], facts)
+      if (turn.isOver()) await turn.next()
+    }
+    const elsewhere = await facts.elsewhere.get(event)
+    let one = judgedAtOnce(event, facts, elsewhere)
     // What a thread said stays as it is.
     for (; elsewhere === undefined && isPutOff(one) && turnsLeft > 0; turnsLeft -= 1) {
       await facts.clock.nextTurn()
-      one = judgedAtOnce(event, facts)
+      one = judgedAtOnce(event, facts, elsewhere)
     }
     judged.push(one)
     // A payload that takes long to check or to copy is one of many: others get their turn before the next.
@@ -146,6 +150,9 @@ async function judgeAll(events: readonly GivenEvent[], facts: JudgingFacts): Pro
   }
   return judged
 }
+
+/** Payloads of one call that threads check at one time: together they cost a thread little more than one does. */
+const checksAheadMax = 100
 
 /**
  * For payloads that the machine was too busy to judge: in the next turn they may have the processor for long enough. Of all
@@ -156,9 +163,9 @@ const busyTurnsMax = 3
 const isPutOff = (judged: Judged): boolean => 'result' in judged && judged.problem !== undefined
 
 /** What could not be judged concerns this event alone. */
-function judgedAtOnce(event: GivenEvent, facts: JudgingFacts): Judged {
+function judgedAtOnce(event: GivenEvent, facts: JudgingFacts, elsewhere: CheckedElsewhere | undefined): Judged {
   try {
-    return judge(event, facts)
+    return judge(event, facts, elsewhere)
   } catch (error) {
     if (!isTooBusy(error)) throw error
     const transactionId = 'request' in event ? event.request.transactionId : undefined
@@ -238,9 +245,12 @@ interface JudgingFacts {
   /** What there is to trigger, where something else was triggered. */
   readonly identifiers: readonly string[]
   readonly clock: CheckClock
-  /** What other threads said of the payloads that have to be checked there. */
-  readonly elsewhere: Map<GivenEvent, () => CheckedPayload>
+  /** Of the payloads that have to be checked in other threads. */
+  readonly elsewhere: Map<GivenEvent, Promise<CheckedElsewhere>>
 }
+
+/** Throws what was thrown there: only now someone waits for it. */
+type CheckedElsewhere = () => CheckedPayload
 
 /** Undefined where the payload is checked in this thread, or not at all. */
 function elsewhereCheckOf(event: GivenEvent, facts: JudgingFacts): ElsewhereCheck | undefined {
@@ -258,19 +268,20 @@ interface ElsewhereCheck {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-async function checkElsewhere(event: GivenEvent, check: ElsewhereCheck, facts: JudgingFacts): Promise<void> {
-  try {
-    const checked = await check.schema.checkElsewhere(check.payload)
-    facts.elsewhere.set(event, () => checked)
-  } catch (error) {
-    facts.elsewhere.set(event, () => {
+function beginCheckElsewhere(event: GivenEvent | undefined, facts: JudgingFacts): void {
+  const check = event && elsewhereCheckOf(event, facts)
+  if (check === undefined || event === undefined) return
+  const checking = check.schema.checkElsewhere(check.payload).then(
+    (checked) => () => checked,
+    (error) => () => {
       throw error
-    })
-  }
+    },
+  )
+  facts.elsewhere.set(event, checking)
 }
 
-function judge(event: GivenEvent, facts: JudgingFacts): Judged {
-  const { versions, workflows, tenants, accepted, identifiers, clock, elsewhere } = facts
+function judge(event: GivenEvent, facts: JudgingFacts, elsewhere: CheckedElsewhere | undefined): Judged {
+  const { versions, workflows, tenants, accepted, identifiers, clock } = facts
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
   // Whatever happened to the workflow since: the response is the one of the first time.
@@ -285,7 +296,7 @@ function judge(event: GivenEvent, facts: JudgingFacts): Judged {
     }
   }
   const { version } = judged
-  const { payload, mistakes } = judgePayload(request.payload, judged, clock, elsewhere.get(event))
+  const { payload, mistakes } = judgePayload(request.payload, judged, clock, elsewhere)
   if (mistakes.length > 0) return { result: errorResult(mistakes, request.transactionId) }
   const tenant = request.tenant && tenants.get(request.tenant.identifier)
   const { steps } = version.definition
@@ -334,7 +345,7 @@ function judgePayload(
   given: Readonly<Record<string, unknown>>,
   { schema, variables }: CheckedVersion,
   clock: CheckClock,
-  elsewhere: (() => CheckedPayload) | undefined,
+  elsewhere: CheckedElsewhere | undefined,
 ): { payload: Readonly<Record<string, unknown>>; mistakes: string[] } {
   const { payload, unfit } = elsewhere?.() ?? checkedHere(withDefaults(given, variables), schema, clock)
   return { payload, mistakes: [...new Set([...variableMistakes(payload, variables), ...unfit])] }

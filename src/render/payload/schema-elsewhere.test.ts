@@ -85,7 +85,7 @@ test('without a thread that replies nothing is said of a payload, and a schema i
 
 test('what was found ahead is not worked out again when the schema is saved', async () => {
   const schema = withFields(200, { own: { const: 'ahead' } })
-  const value = { verdict: { ok: true, slowPatterns: ['as.the.thread.says'] }, unfit: [] }
+  const value = { verdict: { ok: true, slowPatterns: ['as.the.thread.says'] }, checks: [] }
   await judgeSchemaAhead(
     answering(async () => ({ value })),
     schema,

@@ -3,7 +3,8 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Threads } from '../../world/threads.ts'
 import { ThreadFailure } from '../../world/threads.ts'
-import type { PayloadSchema, UnusableSchema } from './payload-schema.ts'
+import { createCheckGroups } from './check-groups.ts'
+import type { PayloadSchema, UnusableSchema, UsableSchema } from './payload-schema.ts'
 import { compileInTurns, compilePayloadSchema, isTooBusy, tooBusy } from './payload-schema.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -30,15 +31,18 @@ export type CompileSchema = (schema: JsonObject) => KnownSchema | Promise<KnownS
 /** As a thread is asked. Texts are copied far quicker than values are. */
 export interface SchemaRequest {
   readonly payloadSchema: string
-  /** Absent if only the schema is wanted. */
-  readonly payload?: string
+  /** None if only the schema is wanted. */
+  readonly payloads: readonly string[]
 }
 
 type Verdict = Pick<PayloadSchema & { ok: true }, 'ok' | 'slowPatterns'> | UnusableSchema
 
-/** `payload` is absent where it does not fit, or there was none. */
+/** `payload` is absent where it is as it was given. */
+type CheckReply = { readonly unfit: readonly string[]; readonly payload?: string } | { readonly isBusy: true }
+
+/** Of the first payloads, and of all that there was time for. */
 export type SchemaReply =
-  | { readonly value: { readonly verdict: Verdict; readonly unfit: readonly string[]; readonly payload?: string } }
+  | { readonly value: { readonly verdict: Verdict; readonly checks: readonly CheckReply[] } }
   | { readonly fault: string }
 
 /**
@@ -53,12 +57,17 @@ export const compileSchema =
     const threads = threadsNow()
     if (threads === undefined || !hasMoreValues(schema, valuesHereMax)) return compileInTurns(schema)
     const payloadSchema = JSON.stringify(schema)
-    const { verdict } = await asked(threads, { payloadSchema }).catch(withoutVerdict)
+    const { verdict } = await asked(threads, { payloadSchema, payloads: [] }).catch(withoutVerdict)
     if (!verdict.ok) return verdict
-    const checkElsewhere = async (payload: JsonObject): Promise<CheckedPayload> => {
-      const reply = await asked(threads, { payloadSchema, payload: JSON.stringify(payload) }).catch(tooLate)
+    const check = createCheckGroups(async (payloads) => {
+      const reply = await asked(threads, { payloadSchema, payloads })
       // It was compiled before, and had no time for it now.
       if (!reply.verdict.ok) throw tooBusy()
+      return reply.checks
+    })
+    const checkElsewhere = async (payload: JsonObject): Promise<CheckedPayload> => {
+      const reply = await check(JSON.stringify(payload)).catch(tooLate)
+      if ('isBusy' in reply) throw tooBusy()
       return { unfit: reply.unfit, payload: reply.payload === undefined ? payload : JSON.parse(reply.payload) }
     }
     return { ok: true, slowPatterns: verdict.slowPatterns, checkElsewhere }
@@ -117,6 +126,8 @@ interface Held {
 }
 
 const busy = 'busy'
+/** Others wait for the thread: what is left of a group is asked for again. */
+const groupMsMax = 200
 
 /** No one waits for a thread as they do for the event loop; within its deadline. */
 const limitsInThread = { timeMaxMs: 3_000, totalMaxMs: 4_000 }
@@ -133,18 +144,33 @@ function compiledForUse(text: string): PayloadSchema {
 }
 
 /** In the thread. */
-export function schemaReply({ payloadSchema, payload }: SchemaRequest): SchemaReply {
+export function schemaReply({ payloadSchema, payloads }: SchemaRequest): SchemaReply {
   try {
     const schema = held.get(payloadSchema)?.schema ?? compiledForUse(payloadSchema)
-    if (!schema.ok) return { value: { verdict: schema, unfit: [] } }
+    if (!schema.ok) return { value: { verdict: schema, checks: [] } }
     held.set(payloadSchema, { schema, characters: payloadSchema.length })
-    const verdict = { ok: true, slowPatterns: schema.slowPatterns } as const
-    if (payload === undefined) return { value: { verdict, unfit: [] } }
-    const checked = JSON.parse(payload)
-    const unfit = schema.check(checked)
-    return { value: { verdict, unfit, ...(unfit.length === 0 ? { payload: JSON.stringify(checked) } : {}) } }
+    const endMs = performance.now() + groupMsMax
+    const checks: CheckReply[] = []
+    for (const payload of payloads) {
+      checks.push(checkReply(schema, payload))
+      if (performance.now() > endMs) break
+    }
+    return { value: { verdict: { ok: true, slowPatterns: schema.slowPatterns }, checks } }
   } catch (error) {
     if (isTooBusy(error)) return { fault: busy }
     return { fault: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function checkReply(schema: UsableSchema, text: string): CheckReply {
+  const payload = JSON.parse(text)
+  try {
+    const unfit = schema.check(payload)
+    if (unfit.length > 0) return { unfit }
+    const filled = JSON.stringify(payload)
+    return filled === text ? { unfit } : { unfit, payload: filled }
+  } catch (error) {
+    if (isTooBusy(error)) return { isBusy: true }
+    throw error
   }
 }
