@@ -13,7 +13,7 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** Undefined where there is none: tests that need it are then skipped. */
 export const chromium = places.find((place) => existsSync(place))
 
-const answerMs = 30_000
+const answerMs = 120_000
 
 /** Their number, the text they type, their name. */
 const codes = {
