@@ -86,7 +86,7 @@ export function KeysPage() {
     },
     {
       head: 'Since',
-      from: 'md',
+      from: 'lg',
       right: true,
       width: '132px',
       cell: (key) => (
