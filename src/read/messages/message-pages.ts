@@ -7,7 +7,8 @@ import { idsOfEvent, idsOfMessages, jobIdOf, notificationIdOf } from '../../doma
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
-import { isListed, messageColumns } from '../../store/messages/rows.ts'
+import { isCaptured, isListed, messageColumns } from '../../store/messages/rows.ts'
+import { noProvider } from '../../world/meter.ts'
 import { cappedCount, countMax } from '../page/offset-page.ts'
 import { throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
 import type { TimeRange } from '../page/time-range.ts'
@@ -21,9 +22,11 @@ export interface MessageFilter {
   /** The exact set; empty for messages without a context. */
   readonly contextKeys?: readonly string[]
   readonly statuses?: readonly MessageStatus[]
-  /** Whom it was sent by, or would have been. */
+  /** Whom it was sent by, or would have been; `none` for those without a provider. */
   readonly providers?: readonly string[]
   readonly errorIds?: readonly string[]
+  /** Whether it was captured instead of sent. */
+  readonly captured?: boolean
   readonly time?: TimeRange
   /** Also, or only, those that were deleted or retracted. */
   readonly removed?: 'with' | 'only'
@@ -110,7 +113,7 @@ export async function countMessages(
 }
 
 /** What was removed. The words of its partial index. */
-const isRemoved = sql`m.status is not null and m.deleted_at is not null`
+export const isRemoved = sql`m.status is not null and m.deleted_at is not null`
 
 /** What is listed and what was removed are in different indexes: each is looked for in its own. */
 const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
@@ -118,11 +121,14 @@ const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
 
 /** A provider has no index: without a narrower filter that has one, all messages of the time are looked at. */
 export function isWalk(filter: MessageFilter): boolean {
-  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, removed } = filter
+  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, captured, removed } = filter
   if (subscriberId !== undefined || events !== undefined) return false
+  const isOfSome = providers !== undefined || captured !== undefined
   // Of what was removed nothing but its channel and its time is in an index.
-  if (removed !== undefined) return providers !== undefined || (statuses !== undefined && !statuses.includes('sent'))
-  if (providers === undefined) return false
+  if (removed !== undefined)
+    return isOfSome || errorIds !== undefined || (statuses !== undefined && !statuses.includes('sent'))
+  // What was captured has an index; what was not may be rare among it.
+  if (providers === undefined && captured !== false) return false
   if (contextKeys.length > 0 || errorIds !== undefined) return false
   return statuses === undefined || statuses.includes('sent')
 }
@@ -206,10 +212,11 @@ function rangesOf(
 }
 
 function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
-  const { channel, subscriberId, contextKeys, statuses, providers, errorIds, time } = filter
+  const { channel, subscriberId, contextKeys, statuses, providers, errorIds, captured, time } = filter
   return [
     ...(statuses === undefined ? [] : statusConditions(statuses)),
-    ...(providers === undefined ? [] : [sql`m.provider_id = any(${providers}::text[])`]),
+    ...(providers === undefined ? [] : [providerCondition(providers)]),
+    ...(captured === undefined ? [] : [captured ? isCaptured : sql`(${isCaptured}) is not true`]),
     // What was sent has no error.
     ...(errorIds === undefined ? [] : [sql`m.error_id = any(${errorIds}::text[])`, isUnsent]),
     ...(time?.afterMs === undefined ? [] : [sql`m.created_at >= ${new Date(time.afterMs)}::timestamptz`]),
@@ -221,7 +228,12 @@ function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
 }
 
 /** What was not sent has an index of its own, whose words these are: it is rare among what was. */
-const isUnsent = sql`m.status in ('error', 'warning')`
+export const isUnsent = sql`m.status in ('error', 'warning')`
+
+function providerCondition(providers: readonly string[]): Statement {
+  const isNamed = sql`m.provider_id = any(${providers}::text[])`
+  return providers.includes(noProvider) ? sql`(${isNamed} or m.provider_id is null)` : isNamed
+}
 
 function statusConditions(statuses: readonly MessageStatus[]): Statement[] {
   const isOneOf = sql`m.status = any(${statuses}::text[])`
