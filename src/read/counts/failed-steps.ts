@@ -152,8 +152,7 @@ export async function failedStepsPage(
   const { groups, isCapped } = await groupsOf(db, environment, time, versions)
   const fits = (values: readonly string[] | undefined, value: string) => !values?.length || values.includes(value)
   const fitting = groups.filter(
-    (one) =>
-      fits(query.channel, one.channel) && fits(query.provider, one.provider) && fits(query.code, one.code),
+    (one) => fits(query.channel, one.channel) && fits(query.provider, one.provider) && fits(query.code, one.code),
   )
   const count = { totalCount: sumOf(fitting), totalCountCapped: isCapped }
   if (fitting.length === 0) return offsetPage([], query, count)

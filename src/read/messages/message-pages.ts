@@ -6,6 +6,7 @@ import { channels } from '../../domain/delivery/integration.ts'
 import { idsOfEvent, idsOfMessages, jobIdOf, notificationIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
+import { providerOf } from '../../providers/registry.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { isCaptured, isListed, messageColumns } from '../../store/messages/rows.ts'
 import { noProvider } from '../../world/meter.ts'
@@ -99,21 +100,21 @@ export async function countMessages(
   environment: Environment,
   filter: MessageFilter,
 ): Promise<{ totalCount: number; totalCountCapped: boolean }> {
-  if (filter.events !== undefined) {
-    return cappedCount(db, sql`from (${allPlaces(environment, filter, { reach: countMax + 1, byId: true })}) as p`)
+  // A walk in the order of its index ends where there are enough; one without an order would read all of the time first.
+  if (filter.events !== undefined || isWalk(filter)) {
+    const byId = filter.events !== undefined
+    return cappedCount(db, sql`from (${allPlaces(environment, filter, { reach: countMax + 1, byId })}) as p`)
   }
-  // With the channels named, the range of time is one of the index too.
-  const inChannels = isWalk(filter) && filter.channel === undefined ? [sql`m.channel = any(${channels}::text[])`] : []
   const [first, second] = kindsOf(filter).map(
     (kind) =>
-      sql`from messages m where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(filter), ...inChannels])}`,
+      sql`from messages m where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(filter)])}`,
   )
   if (second === undefined) return cappedCount(db, first ?? sql``)
   return cappedCount(db, sql`from (select 1 ${first ?? sql``} union all select 1 ${second}) as p`)
 }
 
 /** What was removed. The words of its partial index. */
-export const isRemoved = sql`m.status is not null and m.deleted_at is not null`
+const isRemoved = sql`m.status is not null and m.deleted_at is not null`
 
 /** What is listed and what was removed are in different indexes: each is looked for in its own. */
 const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
@@ -123,14 +124,10 @@ const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
 export function isWalk(filter: MessageFilter): boolean {
   const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, captured, removed } = filter
   if (subscriberId !== undefined || events !== undefined) return false
-  const isOfSome = providers !== undefined || captured !== undefined
-  // Of what was removed nothing but its channel and its time is in an index.
-  if (removed !== undefined)
-    return isOfSome || errorIds !== undefined || (statuses !== undefined && !statuses.includes('sent'))
-  // What was captured has an index; what was not may be rare among it.
-  if (providers === undefined && captured !== false) return false
-  if (contextKeys.length > 0 || errorIds !== undefined) return false
-  return statuses === undefined || statuses.includes('sent')
+  // What was not sent has an index.
+  if (contextKeys.length > 0 || errorIds !== undefined || statuses?.includes('sent') === false) return false
+  // What was captured has one as well, unless it was removed; what was not may be rare among it.
+  return providers !== undefined || captured === false || (captured === true && removed !== undefined)
 }
 
 interface Walk {
@@ -158,11 +155,18 @@ function placesOf(environment: Environment, filter: MessageFilter, kind: Stateme
   }
   // The channel comes before the time in the indexes: the newest of each channel, then the newest of all.
   return sql`
-    select m.created_at, m.id from unnest(${channel === undefined ? channels : [channel]}::text[]) as one (channel)
+    select m.created_at, m.id from unnest(${channel === undefined ? channelsOf(rest) : [channel]}::text[]) as one (channel)
     cross join lateral (
       select m.created_at, m.id from messages m
       where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(rest)])} and m.channel = one.channel
       ${newestFirst} limit ${walk.reach}) as m`
+}
+
+/** Those that the providers have: without their messages, other channels would be walked to their end. */
+function channelsOf({ providers }: MessageFilter): readonly Channel[] {
+  const served = providers?.map((id) => providerOf(id)?.channel)
+  if (served === undefined || served.includes(undefined)) return channels
+  return channels.filter((channel) => served.includes(channel))
 }
 
 function placesOfEvents(
@@ -216,7 +220,7 @@ function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
   return [
     ...(statuses === undefined ? [] : statusConditions(statuses)),
     ...(providers === undefined ? [] : [providerCondition(providers)]),
-    ...(captured === undefined ? [] : [captured ? isCaptured : sql`(${isCaptured}) is not true`]),
+    ...(captured === undefined ? [] : [captured ? isCaptured : sql`not ${isCaptured}`]),
     // What was sent has no error.
     ...(errorIds === undefined ? [] : [sql`m.error_id = any(${errorIds}::text[])`, isUnsent]),
     ...(time?.afterMs === undefined ? [] : [sql`m.created_at >= ${new Date(time.afterMs)}::timestamptz`]),

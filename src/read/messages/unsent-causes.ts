@@ -3,13 +3,12 @@ import type { Sql } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import { channels } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { isListed } from '../../store/messages/rows.ts'
 import { noProvider } from '../../world/meter.ts'
 import type { AskedRange } from '../page/time-range.ts'
 import { timeRangeOf } from '../page/time-range.ts'
-import { isRemoved, isUnsent } from './message-pages.ts'
+import { isUnsent } from './message-pages.ts'
 
-/** Of each channel, of what is listed and of what was removed, so many of the newest are looked at. */
+/** Of each channel, so many of the newest are looked at. */
 export const unsentLookedAtMax = 10_000
 
 export interface UnsentGroup {
@@ -39,20 +38,17 @@ export async function unsentGroups(
     ...(afterMs === undefined ? [] : [sql`m.created_at >= ${new Date(afterMs)}::timestamptz`]),
     ...(beforeMs === undefined ? [] : [sql`m.created_at <= ${new Date(beforeMs)}::timestamptz`]),
   ]
-  const [listed, removed] = [[isListed, isUnsent], [isRemoved]].map(
-    (kind) => sql`
-      select m.* from unnest(${channels}::text[]) as one (channel)
-      cross join lateral (
-        select m.channel, coalesce(m.provider_id, ${noProvider}) as provider, coalesce(m.error_id, '') as error_id,
-               m.status, count(*) over () as looked_at
-        from (select * from messages m
-              where m.environment_id = ${environment.id} and ${allOf([...kind, ...inTime])} and m.channel = one.channel
-              order by m.created_at desc, m.id desc limit ${unsentLookedAtMax}::int) as m) as m`,
-  )
   const rows = await db.rows<UnsentRow>(sql`
     select m.channel, m.provider, m.error_id, (count(*) filter (where m.status = 'warning'))::int as count,
            max(m.looked_at)::int as looked_at
-    from ((${listed ?? sql``}) union all (${removed ?? sql``})) as m group by 1, 2, 3`)
+    from unnest(${channels}::text[]) as one (channel)
+    cross join lateral (
+      select m.*, count(*) over () as looked_at from (
+        select m.channel, coalesce(m.provider_id, ${noProvider}) as provider, coalesce(m.error_id, '') as error_id, m.status
+        from messages m
+        where m.environment_id = ${environment.id} and ${allOf([isUnsent, ...inTime])} and m.channel = one.channel
+        order by m.created_at desc, m.id desc limit ${unsentLookedAtMax}::int) as m) as m
+    group by 1, 2, 3`)
   const found = rows.filter(({ count }) => count > 0)
   return {
     isCapped: rows.some((row) => row.looked_at >= unsentLookedAtMax),

@@ -71,7 +71,7 @@ export const isListed = sql`m.status is not null and m.deleted_at is null`
 export const isInFeed = sql`m.channel = 'in_app' and ${isListed} and m.snoozed_until is null`
 
 /**
- * Captured instead of sent: its own id stands where a provider's would. The outbox forgets, this stays. The first word is that
- * of a partial index.
+ * Captured instead of sent: its own id is where a provider's would be. The outbox forgets, this stays. The words of a partial
+ * index.
  */
-export const isCaptured = sql`m.is_test and m.provider_message_id = m.id::text`
+export const isCaptured = sql`coalesce(m.is_test and m.provider_message_id = m.id::text, false)`

@@ -164,9 +164,7 @@ export function MessagesPage() {
             disabled={isOfFew && !search.removed}
             onText={(value) => set('removed', value)}
           />
-          {isOfFew && (
-            <span className="text-xs text-ink-3">Removed messages cannot be listed by person.</span>
-          )}
+          {isOfFew && <span className="text-xs text-ink-3">Removed messages cannot be listed by person.</span>}
           {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
         </div>
         {chips.length > 0 && (

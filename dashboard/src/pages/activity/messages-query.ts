@@ -36,7 +36,6 @@ export const messagesQuery = (search: MessagesSearch) => {
 /** Without a start, and without a filter that finds few, the service looks for a provider’s messages so far back. */
 export function isOfLastDays(search: MessagesSearch): boolean {
   const { status, provider, reason, subscriber, transactionId, captured, removed, after } = search
-  const isOfSome = Boolean(provider || captured === 'without')
-  if (removed && (isOfSome || captured || reason || (status && status !== 'sent')) && !(after || transactionId)) return true
+  const isOfSome = Boolean(provider || captured === 'without' || (captured && removed))
   return isOfSome && !(after || reason || subscriber || transactionId) && (!status || status === 'sent')
 }

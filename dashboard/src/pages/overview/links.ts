@@ -19,7 +19,10 @@ export const deliveredBehind = (of: Readonly<Record<string, string>> = {}): To =
 })
 
 /** Steps that failed: of a channel, of a provider, for a reason. */
-export const failedBehind = (of: Readonly<Record<string, string>> = {}): To => ({ to: '/activity/failures', search: of })
+export const failedBehind = (of: Readonly<Record<string, string>> = {}): To => ({
+  to: '/activity/failures',
+  search: of,
+})
 
 /** Messages that were not sent, or perhaps were. */
 export const unsentBehind = (
@@ -27,7 +30,14 @@ export const unsentBehind = (
   after: string,
 ): To => ({
   to: messages,
-  search: { status: 'warning', removed: 'with', channel, provider, ...(errorId === '' ? {} : { reason: errorId }), after },
+  search: {
+    status: 'warning',
+    removed: 'with',
+    channel,
+    provider,
+    ...(errorId === '' ? {} : { reason: errorId }),
+    after,
+  },
 })
 
 export const suppressedBehind: To = { to: '/settings/suppressions', search: {} }

@@ -23,7 +23,9 @@ const time = {
 const cause = {
   channel: Type.String({ description: 'The type of the step.' }),
   provider: Type.String({ description: 'The provider that the failure was reported of; `none` if it was none.' }),
-  code: Type.String({ description: 'The code of the execution detail that says what went wrong; `unknown` if none does.' }),
+  code: Type.String({
+    description: 'The code of the execution detail that says what went wrong; `unknown` if none does.',
+  }),
   detail: Type.String({ description: 'The same as a sentence.' }),
 }
 const failedStep = Type.Object(
@@ -33,7 +35,9 @@ const failedStep = Type.Object(
     transactionId: Type.Optional(Type.String()),
     failedAt: timestamp(),
     ...cause,
-    workflow: Type.Optional(Type.Object({ _id: Type.String(), name: Type.String() }, { title: 'WorkflowOfFailedStep' })),
+    workflow: Type.Optional(
+      Type.Object({ _id: Type.String(), name: Type.String() }, { title: 'WorkflowOfFailedStep' }),
+    ),
     subscriber: Type.Optional(
       Type.Object(
         {

@@ -72,7 +72,7 @@ export const messageRoutes = [
       removed: Type.Optional(
         literals(['without', 'with', 'only'], {
           default: 'without',
-          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`providers\`, \`errorIds\` or \`captured\`, or without the status \`sent\` among those asked for, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
+          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`captured\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
         }),
       ),
       after: optionalTimestamp('Created at or after this ISO 8601 date or date-time; UTC if it has no zone.'),
