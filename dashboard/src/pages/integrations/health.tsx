@@ -129,10 +129,10 @@ export function Health({
                 {accounts > 1 && `, over all ${accounts} accounts at ${providerName}`}.{' '}
                 {failed > 0 && (
                   <EnvLink
-                    to="/activity"
+                    to="/activity/failures"
                     search={{
-                      failed: integration.channel,
-                      failedProvider: integration.providerId,
+                      channel: integration.channel,
+                      provider: integration.providerId,
                       after: found.from,
                     }}
                     className="link"
