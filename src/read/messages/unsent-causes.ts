@@ -64,6 +64,8 @@ export async function unsentGroups(
 const notSent = 'Not sent: there is no address, or it is suppressed'
 const perhapsSent = 'Perhaps sent: the provider did not confirm it'
 const withoutAddress: Readonly<Record<string, string>> = {
+  mail_unexpected_error: 'Not sent: the subscriber has no e-mail address, or it is suppressed',
+  unexpected_sms_error: 'Not sent: the phone number is suppressed',
   no_subscriber_phone: 'Not sent: the subscriber has no phone number',
   no_subscriber_chat_channel_id: 'Not sent: the subscriber has no chat channel',
   no_subscriber_chat_phone_number: 'Not sent: the subscriber has no phone number for chat',
