@@ -300,6 +300,17 @@ test('a failure is of the time when it failed, however old its event is', async 
   assert.deepEqual((await listBehind(failedBehind({ after: since, code: 'buried' }))).rows, [])
 })
 
+test('a step that was retried is of the time when it failed at last, not when it began', async () => {
+  await scene.advance(hourMs, hourMs)
+  vendors.does(number, 503, 503, 400)
+  const run = await scene.run(await scene.workflow([sms]), person({ phone: number }))
+  app.world.advance(1)
+  const since = app.world.now().toISOString()
+  await scene.advance(20 * 60_000, 5_000)
+  const [failed] = await assertAsMany(1, failedBehind({ after: since }), 'retried')
+  assert.equal(failed.transactionId, run.transactionId)
+})
+
 test('of another environment nothing is listed or counted, and a bad value is refused', async () => {
   for (const path of ['/v1/failures', '/v1/messages?captured=true', '/v1/messages?captured=false']) {
     const elsewhere = await app.call('GET', path, { key: app.productionKey })
