@@ -14,6 +14,7 @@ import {
   suppressedBehind,
   unsentBehind,
 } from '../../dashboard/src/pages/overview/links.ts'
+import { sql } from '../../src/db/sql.ts'
 import { hourMs } from '../../src/domain/insight/counts.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -327,4 +328,20 @@ test('of another environment nothing is listed or counted, and a bad value is re
   assert.match(field ?? '', /^channel/)
   for (const path of ['/v1/failures?after=yesterday', '/v1/failures/causes?before=soon'])
     assert.equal((await app.call('GET', path)).status, 400, path)
+})
+
+test('a test of a workflow that a provider took is not captured, also if the provider has no id for it', async () => {
+  await mail.remove('mailbox')
+  await mail.webhook('mailhook', { primary: true })
+  const workflow = await scene.workflow([email('Only to see it')])
+  const asked = await scene.expect(201, 'POST', `/v1/workflows/${workflow}/test`, { to: person() })
+  await scene.work()
+  const list = (more: string) => get(`/v1/messages?transactionId=${asked.transactionId}${more}`)
+  const [message] = (await list('')).data
+  assert.deepEqual([message.status, message.isTest, message.captured], ['sent', true, undefined])
+  const [stored] = await app.database.db.rows<{ own: boolean }>(
+    sql`select provider_message_id = id::text as own from messages where id = ${message._id}`,
+  )
+  assert.equal(stored?.own, true, 'it has our own id')
+  assert.deepEqual([(await list('&captured=true')).data.length, (await list('&captured=false')).data.length], [0, 1])
 })

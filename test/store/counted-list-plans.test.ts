@@ -38,10 +38,10 @@ before(async () => {
     from events, ${copies} where id = ${eventId}`)
   await db.run(sql`
     insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
-                          status, content, created_at, updated_at, deleted_at, is_test, provider_message_id)
+                          status, content, created_at, updated_at, deleted_at, is_test, is_captured)
     select environment_id, made.id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
            status, content, ${at}, ${at}, case when n > ${many - removedCount}::int then ${now}::timestamptz end,
-           made.is_captured, case when made.is_captured then made.id::text end
+           made.is_captured, made.is_captured
     from messages m, ${copies}
     cross join lateral (
       select id_from(${at}) as id, n between ${many / 2}::int and ${many / 2 + capturedCount - 1}::int as is_captured) as made

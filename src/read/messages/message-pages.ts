@@ -8,7 +8,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
-import { isCaptured, isListed, messageColumns } from '../../store/messages/rows.ts'
+import { isListed, messageColumns } from '../../store/messages/rows.ts'
 import { noProvider } from '../../world/meter.ts'
 import { cappedCount, countMax } from '../page/offset-page.ts'
 import { throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
@@ -220,7 +220,7 @@ function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
   return [
     ...(statuses === undefined ? [] : statusConditions(statuses)),
     ...(providers === undefined ? [] : [providerCondition(providers)]),
-    ...(captured === undefined ? [] : [captured ? isCaptured : sql`not ${isCaptured}`]),
+    ...(captured === undefined ? [] : [captured ? sql`m.is_captured` : sql`not m.is_captured`]),
     // What was sent has no error.
     ...(errorIds === undefined ? [] : [sql`m.error_id = any(${errorIds}::text[])`, isUnsent]),
     ...(time?.afterMs === undefined ? [] : [sql`m.created_at >= ${new Date(time.afterMs)}::timestamptz`]),

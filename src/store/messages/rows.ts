@@ -32,6 +32,7 @@ export interface MessageRow {
   readonly data: Record<string, unknown> | null
   readonly context_keys: string[] | null
   readonly is_test: boolean
+  readonly is_captured: boolean
   readonly read: boolean
   readonly seen: boolean
   readonly archived: boolean
@@ -61,7 +62,7 @@ export const feedMessageColumns = sql`m.id, m.event_id, m.notification_id, m.job
 /** Of a row called `m`. */
 export const messageColumns = sql`m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
   m.channel, m.status, m.provider_id, m.provider_message_id, m.error_id, m.error_text, m.content, m.subject, m.title, m.email,
-  m.phone, m.direct_webhook_url, m.device_tokens, m.addresses, m.cta, m.actor, m.data, m.context_keys, m.is_test, m.read, m.seen, m.archived, m.first_seen_at, m.last_seen_at,
+  m.phone, m.direct_webhook_url, m.device_tokens, m.addresses, m.cta, m.actor, m.data, m.context_keys, m.is_test, m.is_captured, m.read, m.seen, m.archived, m.first_seen_at, m.last_seen_at,
   m.last_read_at, m.archived_at, m.snoozed_until, m.delivered_at, m.created_at, m.updated_at`
 
 /** What lists show: from the first outcome on, and not deleted. The words of the partial indexes. */
@@ -69,9 +70,3 @@ export const isListed = sql`m.status is not null and m.deleted_at is null`
 
 /** What the feed shows, and its counts: also the condition of an index. */
 export const isInFeed = sql`m.channel = 'in_app' and ${isListed} and m.snoozed_until is null`
-
-/**
- * Captured instead of sent: its own id is where a provider's would be. The outbox forgets, this stays. The words of a partial
- * index.
- */
-export const isCaptured = sql`coalesce(m.is_test and m.provider_message_id = m.id::text, false)`

@@ -81,12 +81,9 @@ export function messageOf(
     severity: severityOf(row, origins),
     contextKeys: row.context_keys ?? [],
     isTest: row.is_test,
-    captured: isCaptured(row) ? true : undefined,
+    captured: row.is_captured ? true : undefined,
   }
 }
-
-/** As the list of messages is filtered by it. */
-const isCaptured = ({ id, is_test, provider_message_id }: MessageRow): boolean => is_test && provider_message_id === id
 
 /** Whose feed it is. */
 export type FeedRecipient = Pick<SubscriberRow, 'id' | 'subscriber_id' | 'first_name' | 'last_name' | 'avatar'>
