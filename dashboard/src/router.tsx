@@ -66,6 +66,7 @@ const tree = root.addChildren([
       () => import('./pages/activity/messages-page.tsx'),
       'MessagesPage',
     ),
+    page('/activity/failures', () => import('./pages/activity/failures-page.tsx'), 'FailuresPage'),
     page('/activity/events', () => import('./pages/activity/events-page.tsx'), 'EventsPage'),
     page('/activity/queue', () => import('./pages/activity/queue-page.tsx'), 'QueuePage'),
     page('/workflows', workflows, 'WorkflowsPage'),

@@ -8,6 +8,7 @@ import { countRoutes } from './routes/activity/counts.ts'
 import { eventListRoutes } from './routes/activity/event-list.ts'
 import { eventProgressRoutes } from './routes/activity/event-progress.ts'
 import { executionDetailRoutes } from './routes/activity/execution-details.ts'
+import { failureRoutes } from './routes/activity/failures.ts'
 import { queueRoutes } from './routes/activity/queue.ts'
 import { whyRoutes } from './routes/activity/why.ts'
 import { eventRoutes } from './routes/events/events.ts'
@@ -115,6 +116,7 @@ export const routes: readonly Route[] = [
   ...buriedRoutes,
   ...countRoutes,
   ...queueRoutes,
+  ...failureRoutes,
   ...webhookEndpointRoutes,
   ...webhookDeliveryRoutes,
   ...suppressionRoutes,

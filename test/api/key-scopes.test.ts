@@ -13,7 +13,7 @@ const operations: Readonly<Record<Scope, string>> = {
   trigger: 'broadcastEvent cancelEvent triggerEvent triggerEventsInBulk',
   read: `exportConfiguration checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
     listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listEvents listFeeds listIntegrations listLayouts
-    listLayoutsV2 listMessages listNotificationGroups listProviders listQueue listRedrives listSubscriberPreferences
+    listLayoutsV2 listMessages listNotificationGroups listProviders listFailureCauses listFailures listQueue listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
     listWebhookDeliveries listWebhookEndpoints listWebhookEventTypes retrieveWebhookDelivery retrieveWebhookEndpoint
     listWorkflowOverrides listWorkflows listWorkflowsV2 previewStep previewWorkflowStep retrieveActivity streamActivity retrieveContext

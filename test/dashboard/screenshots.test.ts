@@ -29,6 +29,7 @@ test('pictures of the pages are made', { skip }, async () => {
           notification: `/activity/${notificationId}`,
           messages: '/activity/messages',
           message: `/activity/messages/${notificationId}`,
+          failures: '/activity/failures',
           events: '/activity/events',
           queue: '/activity/queue?state=waiting',
           workflows: '/workflows',

@@ -7,6 +7,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import { depthMax } from '../../src/queue/depth.ts'
 import { eventsPage } from '../../src/read/activity/event-pages.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
+import { failedStepsPage, failuresLookedAtMax } from '../../src/read/counts/failed-steps.ts'
 import { queuePage } from '../../src/read/counts/queue-pages.ts'
 import { countMessages, findMessagePage } from '../../src/read/messages/message-pages.ts'
 import type { TestApp } from '../support/app.ts'
@@ -16,6 +17,8 @@ import { explain, recordStatements } from '../support/plan.ts'
 
 const many = 30_000
 const removedCount = 4_000
+const capturedCount = 30
+const failedCount = 200
 const versions = createPinnedVersions()
 let app: TestApp
 let environment: Environment
@@ -35,16 +38,23 @@ before(async () => {
     from events, ${copies} where id = ${eventId}`)
   await db.run(sql`
     insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
-                          status, content, created_at, updated_at, deleted_at)
-    select environment_id, id_from(${at}), event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
-           status, content, ${at}, ${at}, case when n > ${many - removedCount}::int then ${now}::timestamptz end
-    from messages, ${copies} where id = ${id}`)
+                          status, content, created_at, updated_at, deleted_at, is_test, is_captured)
+    select environment_id, made.id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
+           status, content, ${at}, ${at}, case when n > ${many - removedCount}::int then ${now}::timestamptz end,
+           made.is_captured, made.is_captured
+    from messages m, ${copies}
+    cross join lateral (
+      select id_from(${at}) as id, n between ${many / 2}::int and ${many / 2 + capturedCount - 1}::int as is_captured) as made
+    where m.id = ${id}`)
   await db.run(sql`
     insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane, due_at, claims,
                       details, created_at, updated_at)
     select environment_id, id_from(${at}), notification_id, event_id, subscriber_id, version_id, step, 'queued', 0, ${now}, 0, '[]',
            ${at}, ${at}
     from messages, ${copies} where id = ${id}`)
+  await db.run(sql`
+    update jobs set status = 'failed', due_at = null
+    where id in (select id from jobs where environment_id = ${environment.id} order by id limit ${failedCount}::int)`)
   await db.run(sql`vacuum analyze`)
 })
 after(() => app.close())
@@ -88,4 +98,28 @@ test('removed messages are found by their own index, alone and among the others'
     const { totalCount } = await countMessages(app.database.db, environment, filter)
     assert.equal(totalCount, removed === 'only' ? removedCount : many + 1)
   }
+})
+
+test('captured messages are found by their own index among very many others, and the others beside them', async () => {
+  for (const [captured, count] of [
+    [true, capturedCount],
+    [false, many + 1 - removedCount - capturedCount],
+  ] as const) {
+    await bounded(120, (db) => findMessagePage(db, environment, { captured }, { offset: 0, limit: 11 }))
+    const { totalCount } = await countMessages(app.database.db, environment, { captured })
+    assert.equal(totalCount, count)
+  }
+})
+
+test('steps that failed are found by their own index, and no more are looked at than are counted', async () => {
+  const page = (more: object) => (db: Sql) =>
+    failedStepsPage(db, environment, { page: 0, limit: 11, ...more }, versions)
+  assert.ok(failedCount < failuresLookedAtMax)
+  await bounded(failedCount + 100, page({}))
+  const { totalCount, data } = await page({})(app.database.db)
+  assert.deepEqual([totalCount, data.length], [failedCount, 11])
+  const since = (at: string) => ({ after: new Date(Date.parse(at)).toISOString() })
+  const newest = await page(since(data[4]?.failedAt ?? ''))(app.database.db)
+  assert.equal(newest.totalCount, 5)
+  await bounded(60, page(since(data[4]?.failedAt ?? '')))
 })

@@ -132,14 +132,14 @@ async function itemsOf(
   })
 }
 
-const namedOf = (row: { subscriber_id: string; first_name: string | null; last_name: string | null }) => ({
+export const namedOf = (row: { subscriber_id: string; first_name: string | null; last_name: string | null }) => ({
   subscriberId: row.subscriber_id,
   ...(row.first_name === null ? {} : { firstName: row.first_name }),
   ...(row.last_name === null ? {} : { lastName: row.last_name }),
 })
 
 /** By event. A task is an event's own, or names it, or has none. */
-async function findTransactions(
+export async function findTransactions(
   db: Sql,
   environment: Environment,
   ids: readonly string[],

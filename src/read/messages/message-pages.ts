@@ -6,8 +6,10 @@ import { channels } from '../../domain/delivery/integration.ts'
 import { idsOfEvent, idsOfMessages, jobIdOf, notificationIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
+import { providerOf } from '../../providers/registry.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { isListed, messageColumns } from '../../store/messages/rows.ts'
+import { noProvider } from '../../world/meter.ts'
 import { cappedCount, countMax } from '../page/offset-page.ts'
 import { throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
 import type { TimeRange } from '../page/time-range.ts'
@@ -21,9 +23,11 @@ export interface MessageFilter {
   /** The exact set; empty for messages without a context. */
   readonly contextKeys?: readonly string[]
   readonly statuses?: readonly MessageStatus[]
-  /** Whom it was sent by, or would have been. */
+  /** Whom it was sent by, or would have been; `none` for those without a provider. */
   readonly providers?: readonly string[]
   readonly errorIds?: readonly string[]
+  /** Whether it was captured instead of sent. */
+  readonly captured?: boolean
   readonly time?: TimeRange
   /** Also, or only, those that were deleted or retracted. */
   readonly removed?: 'with' | 'only'
@@ -96,14 +100,14 @@ export async function countMessages(
   environment: Environment,
   filter: MessageFilter,
 ): Promise<{ totalCount: number; totalCountCapped: boolean }> {
-  if (filter.events !== undefined) {
-    return cappedCount(db, sql`from (${allPlaces(environment, filter, { reach: countMax + 1, byId: true })}) as p`)
+  // A walk in the order of its index ends where there are enough; one without an order would read all of the time first.
+  if (filter.events !== undefined || isWalk(filter)) {
+    const byId = filter.events !== undefined
+    return cappedCount(db, sql`from (${allPlaces(environment, filter, { reach: countMax + 1, byId })}) as p`)
   }
-  // With the channels named, the range of time is one of the index too.
-  const inChannels = isWalk(filter) && filter.channel === undefined ? [sql`m.channel = any(${channels}::text[])`] : []
   const [first, second] = kindsOf(filter).map(
     (kind) =>
-      sql`from messages m where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(filter), ...inChannels])}`,
+      sql`from messages m where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(filter)])}`,
   )
   if (second === undefined) return cappedCount(db, first ?? sql``)
   return cappedCount(db, sql`from (select 1 ${first ?? sql``} union all select 1 ${second}) as p`)
@@ -118,13 +122,12 @@ const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
 
 /** A provider has no index: without a narrower filter that has one, all messages of the time are looked at. */
 export function isWalk(filter: MessageFilter): boolean {
-  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, removed } = filter
+  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, captured, removed } = filter
   if (subscriberId !== undefined || events !== undefined) return false
-  // Of what was removed nothing but its channel and its time is in an index.
-  if (removed !== undefined) return providers !== undefined || (statuses !== undefined && !statuses.includes('sent'))
-  if (providers === undefined) return false
-  if (contextKeys.length > 0 || errorIds !== undefined) return false
-  return statuses === undefined || statuses.includes('sent')
+  // What was not sent has an index.
+  if (contextKeys.length > 0 || errorIds !== undefined || statuses?.includes('sent') === false) return false
+  // What was captured has one as well, unless it was removed; what was not may be rare among it.
+  return providers !== undefined || captured === false || (captured === true && removed !== undefined)
 }
 
 interface Walk {
@@ -152,11 +155,18 @@ function placesOf(environment: Environment, filter: MessageFilter, kind: Stateme
   }
   // The channel comes before the time in the indexes: the newest of each channel, then the newest of all.
   return sql`
-    select m.created_at, m.id from unnest(${channel === undefined ? channels : [channel]}::text[]) as one (channel)
+    select m.created_at, m.id from unnest(${channel === undefined ? channelsOf(rest) : [channel]}::text[]) as one (channel)
     cross join lateral (
       select m.created_at, m.id from messages m
       where m.environment_id = ${environment.id} and ${allOf([kind, ...conditionsOf(rest)])} and m.channel = one.channel
       ${newestFirst} limit ${walk.reach}) as m`
+}
+
+/** Those that the providers have: without their messages, other channels would be walked to their end. */
+function channelsOf({ providers }: MessageFilter): readonly Channel[] {
+  const served = providers?.map((id) => providerOf(id)?.channel)
+  if (served === undefined || served.includes(undefined)) return channels
+  return channels.filter((channel) => served.includes(channel))
 }
 
 function placesOfEvents(
@@ -206,10 +216,11 @@ function rangesOf(
 }
 
 function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
-  const { channel, subscriberId, contextKeys, statuses, providers, errorIds, time } = filter
+  const { channel, subscriberId, contextKeys, statuses, providers, errorIds, captured, time } = filter
   return [
     ...(statuses === undefined ? [] : statusConditions(statuses)),
-    ...(providers === undefined ? [] : [sql`m.provider_id = any(${providers}::text[])`]),
+    ...(providers === undefined ? [] : [providerCondition(providers)]),
+    ...(captured === undefined ? [] : [captured ? sql`m.is_captured` : sql`not m.is_captured`]),
     // What was sent has no error.
     ...(errorIds === undefined ? [] : [sql`m.error_id = any(${errorIds}::text[])`, isUnsent]),
     ...(time?.afterMs === undefined ? [] : [sql`m.created_at >= ${new Date(time.afterMs)}::timestamptz`]),
@@ -221,7 +232,12 @@ function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
 }
 
 /** What was not sent has an index of its own, whose words these are: it is rare among what was. */
-const isUnsent = sql`m.status in ('error', 'warning')`
+export const isUnsent = sql`m.status in ('error', 'warning')`
+
+function providerCondition(providers: readonly string[]): Statement {
+  const isNamed = sql`m.provider_id = any(${providers}::text[])`
+  return providers.includes(noProvider) ? sql`(${isNamed} or m.provider_id is null)` : isNamed
+}
 
 function statusConditions(statuses: readonly MessageStatus[]): Statement[] {
   const isOneOf = sql`m.status = any(${statuses}::text[])`

@@ -39,6 +39,8 @@ export interface MessagesQuery {
   readonly statuses?: readonly MessageStatus[]
   readonly providers?: readonly string[]
   readonly errorIds?: readonly string[]
+  /** Only those that were captured instead of sent, or only the others. */
+  readonly captured?: boolean
   /** Also, or only, those that were deleted or retracted. */
   readonly removed?: 'with' | 'only'
   readonly after?: string
@@ -75,10 +77,10 @@ export async function messagesPage(
 }
 
 /** Removed messages have one index, by channel and time: with these filters all of them would be looked at. */
-function refuseUnindexed({ removed, subscriberId, contextKeys, errorIds }: MessagesQuery): void {
-  if (removed === undefined || (subscriberId ?? contextKeys ?? errorIds) === undefined) return
+function refuseUnindexed({ removed, subscriberId, contextKeys }: MessagesQuery): void {
+  if (removed === undefined || (subscriberId ?? contextKeys) === undefined) return
   const words =
-    'removed cannot be combined with subscriberId, contextKeys or errorIds: use transactionId, channel, status, providers, after or before'
+    'removed cannot be combined with subscriberId or contextKeys: use transactionId, channel, status, providers, errorIds, captured, after or before'
   throw invalidField('removed', words, removed)
 }
 
@@ -93,7 +95,7 @@ function withBoundedWalk(filter: MessageFilter, now: Date): MessageFilter {
 
 /** Undefined if nothing can match: no subscriber has that id, or no event that transaction. */
 async function filterOf(db: Sql, environment: Environment, query: MessagesQuery): Promise<MessageFilter | undefined> {
-  const { channel, contextKeys, statuses, providers, errorIds, removed } = query
+  const { channel, contextKeys, statuses, providers, errorIds, captured, removed } = query
   const own = {
     time: timeRangeOf(query),
     ...(channel === undefined ? {} : { channel }),
@@ -101,6 +103,7 @@ async function filterOf(db: Sql, environment: Environment, query: MessagesQuery)
     ...(statuses === undefined ? {} : { statuses }),
     ...(providers === undefined ? {} : { providers }),
     ...(errorIds === undefined ? {} : { errorIds }),
+    ...(captured === undefined ? {} : { captured }),
     ...(removed === undefined ? {} : { removed }),
   }
   const [people, events] = await Promise.all([

@@ -21,6 +21,7 @@ export function lateSent(environment: Environment, results: readonly CallResult[
           provider_message_id = coalesce(s.provider_message_id, m.provider_message_id), sending = m.sending - 'dueAt',
           integration_id = coalesce(s.integration_id, m.integration_id),
           provider_id = coalesce(s.provider_id, m.provider_id), is_test = m.is_test or s.is_test,
+          is_captured = m.is_captured or s.is_captured,
           outbox_at = case when s.is_captured then ${now}::timestamptz else m.outbox_at end
         from unnest(${ids}::uuid[], ${results.map((one) => one.providerMessageId)}::text[],
                     ${results.map((one) => one.asked?.integrationId ?? null)}::uuid[],

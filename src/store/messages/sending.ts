@@ -133,13 +133,14 @@ export function callResults(
     areAlike ? sql`${results.map(read)[0] ?? null}::${type}` : own(type, read)
   const statement = sql`
     update messages m
-    set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, outbox_at) = (
+    set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, is_captured,
+      outbox_at) = (
       select ${column(text, (r) => r.state)}, coalesce(${column(text, (r) => r.status)}, m.status),
         ${column(text, (r) => r.error?.errorId ?? null)}, ${column(text, (r) => r.error?.errorText ?? null)},
         coalesce(${own(text, (r) => r.providerMessageId)}, m.provider_message_id),
         ${own(text, (r) => json(r.sending))}::jsonb,
         coalesce(${column(uuid, (r) => r.nextIntegrationId)}, m.integration_id),
-        m.is_test or ${column(bool, (r) => r.isTest)},
+        m.is_test or ${column(bool, (r) => r.isTest)}, m.is_captured or ${column(bool, (r) => r.isCaptured === true)},
         case when ${column(bool, (r) => r.isCaptured === true)} then ${now}::timestamptz else m.outbox_at end
       from ${placeIn(ids, sql`m.id`)})
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))

@@ -15,7 +15,7 @@ import type { MessageCta, Severity, TemplateActor } from '../../domain/workflows
 import { linkTargets } from '../../domain/workflows/workflow.ts'
 import type { SubscriberRow } from '../people/subscribers.ts'
 import { openAddresses } from './addresses.ts'
-import type { MessageEvent, MessageOrigins } from './origins.ts'
+import type { MessageOrigins } from './origins.ts'
 import type { FeedMessageRow, MessageRow } from './rows.ts'
 
 const noActor: TemplateActor = { type: 'none', data: null }
@@ -81,13 +81,9 @@ export function messageOf(
     severity: severityOf(row, origins),
     contextKeys: row.context_keys ?? [],
     isTest: row.is_test,
-    captured: isCaptured(row, event) ? true : undefined,
+    captured: row.is_captured ? true : undefined,
   }
 }
-
-/** A message that was not made by a test is marked as one if it was captured; the outbox forgets, the mark stays. */
-const isCaptured = (row: MessageRow, event: MessageEvent | undefined): boolean =>
-  row.is_test && (row.in_outbox || event?.test == null)
 
 /** Whose feed it is. */
 export type FeedRecipient = Pick<SubscriberRow, 'id' | 'subscriber_id' | 'first_name' | 'last_name' | 'avatar'>

@@ -19,16 +19,13 @@ test('what failed on the overview leads to as many as it counts', { skip }, asyn
   const link = page.getByRole('link', { name: /^Failed [\d,]+ steps/ })
   const [, counted] = /Failed\s*(\d+)/.exec((await link.textContent()) ?? '') ?? []
   await link.click()
-  await page.waitForURL(/activity\?.*failed=any/)
+  await page.waitForURL(/activity\/failures\?after=/)
   const { data } = await scene.call('GET', '/v1/notifications?failed=any&limit=50')
   const steps = data.flatMap(({ jobs }: Json) => jobs.filter(({ status }: Json) => status === 'failed'))
   assert.equal(Number(counted), steps.length)
-  if (data.length === 0) await shown(page, 'Nothing matches these filters')
-  else
-    await page
-      .getByRole('row', { name: /Failed/ })
-      .nth(data.length - 1)
-      .waitFor()
+  await page.getByRole('heading', { level: 1, name: new RegExp(`^Failures ?${steps.length}$`) }).waitFor()
+  if (steps.length === 0) await shown(page, 'No failure fits')
+  else assert.equal(await page.getByRole('table').locator('tbody tr').count(), steps.length)
 })
 
 test('a notification that was skipped says why, with the values compared', { skip }, async () => {

@@ -18,7 +18,7 @@ test('the values of a point stand beside it, and a click leads to what it counts
   const captured = Number(await tip.locator('dt', { hasText: 'Captured' }).locator('+ dd').textContent())
   assert.ok(captured > 0, `${captured}`)
   await visitor.mouse.click(box.x + box.width - 2, box.y + box.height - 4)
-  await visitor.waitForURL(/activity\/messages\?status=sent&removed=with&after=.*before=/)
+  await visitor.waitForURL(/activity\/messages\?status=sent&removed=with&captured=(?:only|without)&after=.*before=/)
   await heading(visitor, /^Messages/)
   await close(visitor)
 })
@@ -56,23 +56,16 @@ test('a series that no list has alone leads nowhere', { skip }, async () => {
     const body = await response.json()
     for (const one of body.series) {
       if (one.outcome === 'captured') one.outcome = 'unsure'
-      if ('provider' in one) [one.provider, one.outcome] = ['none', 'sent']
     }
     await call.fulfill({ response, json: body })
   })
   await visitor.goto('development')
   const chart = visitor.getByRole('figure', { name: 'Messages over time' })
-  for (const [choice, name] of [
-    ['Results', 'Perhaps sent'],
-    ['Providers', 'No provider'],
-  ]) {
-    await visitor.getByRole('radio', { name: choice }).click()
-    await chart.getByRole('button', { name: 'As a table' }).click()
-    const heads = await chart.getByRole('columnheader').allTextContents()
-    const place = heads.indexOf(name)
-    assert.ok(place > 0, heads.join())
-    assert.equal(await chart.locator(`tbody tr td:nth-child(${place + 1}) button`).count(), 0, name)
-  }
+  await chart.getByRole('button', { name: 'As a table' }).click()
+  const heads = await chart.getByRole('columnheader').allTextContents()
+  const place = heads.indexOf('Perhaps sent')
+  assert.ok(place > 0, heads.join())
+  assert.equal(await chart.locator(`tbody tr td:nth-child(${place + 1}) button`).count(), 0)
   await close(visitor)
 })
 
@@ -110,6 +103,26 @@ test('in the table of a chart each number leads to its own list, and as many are
   await number.click()
   await page.waitForURL(/status=sent&removed=with&channel=in_app&after=.*before=/)
   await page.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${count}$`) }).waitFor()
+})
+
+test('what was sent and what was captured lead to lists of their own, as many in each', { skip }, async () => {
+  const { page } = shared
+  for (const [name, captured] of [
+    ['Sent', 'without'],
+    ['Captured', 'only'],
+  ]) {
+    await page.goto('development')
+    await page.getByRole('button', { name: 'As a table' }).click()
+    const table = page.getByRole('region', { name: 'Messages over time, as a table' })
+    const place = (await table.getByRole('columnheader').allTextContents()).indexOf(name)
+    assert.ok(place > 0, name)
+    const number = table.locator(`tbody tr td:nth-child(${place + 1}) button`).last()
+    const count = Number((await number.textContent()).replaceAll(',', ''))
+    await number.click()
+    await page.waitForURL(new RegExp(`status=sent&removed=with&captured=${captured}&after=.*before=`))
+    await page.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${count}$`) }).waitFor()
+    assert.equal(await page.getByLabel('Result').inputValue(), `sent/${captured}`)
+  }
 })
 
 test('the health of an account is a chart with a table and with lists behind it as well', { skip }, async () => {

@@ -126,7 +126,7 @@ test('environments whose names make the same address are opened each at their ow
     await scene.call('DELETE', `/v1/environments/${one._id}?confirm=${one.name}`, undefined, keyOf(one))
 })
 
-test('failures of an account lead to the activity of what failed there', { skip }, async () => {
+test('failures of an account lead to the steps that failed there', { skip }, async () => {
   const visitor = await scene.visitor({ key: developmentKey })
   const account = { providerId: 'nodemailer', channel: 'email' }
   const credentials = { host: 'mail.example.com', port: '587', from: 'a@example.com' }
@@ -141,10 +141,10 @@ test('failures of an account lead to the activity of what failed there', { skip 
   })
   await visitor.goto(`development/integrations/${made._id}`)
   await visitor.getByRole('link', { name: 'See what happened' }).click()
-  await visitor.waitForURL((url: URL) => url.pathname.endsWith('/activity'))
+  await visitor.waitForURL((url: URL) => url.pathname.endsWith('/activity/failures'))
   assert.deepEqual(Object.fromEntries(new URL(visitor.url()).searchParams), {
-    failed: 'email',
-    failedProvider: 'nodemailer',
+    channel: 'email',
+    provider: 'nodemailer',
     after: from,
   })
   await close(visitor)

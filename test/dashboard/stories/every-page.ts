@@ -18,6 +18,7 @@ const pages = () => [
   '/activity/messages',
   '/activity/messages?removed=with',
   `/activity/messages/${shared.ids.notificationId}`,
+  '/activity/failures',
   '/activity/events',
   '/activity/queue?state=waiting',
   '/workflows',

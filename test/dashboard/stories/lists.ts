@@ -51,11 +51,11 @@ test('what could not be sent leads to those messages alone, and from one to its 
   })
   await scene.call('POST', '/v1/events/trigger', { name: 'by-mail-only', to: 'unreached', payload: {} })
   await visitor.goto('development')
-  const entry = visitor.getByRole('listitem').filter({ hasText: 'Subscriber missing email address' })
+  const entry = visitor.getByRole('listitem').filter({ hasText: 'the subscriber has no e-mail address' })
   await entry.waitFor()
   const count = Number(await entry.getByRole('link').textContent())
   await entry.getByRole('link').click()
-  await visitor.waitForURL(/activity\/messages\?status=warning&channel=email/)
+  await visitor.waitForURL(/activity\/messages\?status=warning&removed=with&channel=email&provider=none/)
   assert.equal(await countOf(visitor, 'Messages'), count)
   await visitor
     .getByRole('row', { name: /Skipped.*Una Reached/ })

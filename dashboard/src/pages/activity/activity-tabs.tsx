@@ -1,10 +1,11 @@
-// What happened, by notification, by message or by event, and what is still to happen.
+// What happened, by notification, by message or by event, what failed, and what is still to happen.
 import { useEnvironment } from '../../session.tsx'
 import { LinkTabs } from '../../ui/controls.tsx'
 
 const tabs = [
   ['notifications', '', 'Notifications'],
   ['messages', '/messages', 'Messages'],
+  ['failures', '/failures', 'Failures'],
   ['events', '/events', 'Events'],
   ['queue', '/queue', 'Queue'],
 ] as const

@@ -17,53 +17,22 @@ import { useProviderName } from '../integrations/provider-names.ts'
 import { useMessageBulk } from './activity-bulk.ts'
 import { ActivityTabs } from './activity-tabs.tsx'
 import { reasonWords } from './filters.tsx'
+import type { MessagesSearch } from './messages-query.ts'
+import { isOfLastDays, messagesQuery } from './messages-query.ts'
 import { NotificationDetail } from './notification-detail.tsx'
 
 type Message = Schemas['ListedMessage']
 type Channel = Message['channel']
-type MessageStatus = Message['status']
 const pageSize = 50
 const channels: readonly Channel[] = ['email', 'in_app', 'sms', 'push', 'chat']
-const statuses: readonly (readonly [MessageStatus, string])[] = [
+/** By status; what was delivered also by whether it really left. */
+const results = [
   ['sent', 'Delivered'],
+  ['sent/without', 'Sent'],
+  ['sent/only', 'Captured'],
   ['error', 'Failed'],
   ['warning', 'Not sent, or perhaps'],
-]
-
-interface MessagesSearch {
-  readonly status?: MessageStatus
-  readonly channel?: Channel
-  readonly provider?: string
-  readonly reason?: string
-  readonly subscriber?: string
-  readonly transactionId?: string
-  /** Messages that were deleted or taken back: among the others, or alone. */
-  readonly removed?: 'with' | 'only'
-  readonly after?: string
-  readonly before?: string
-}
-
-const queryOf = (search: MessagesSearch) => {
-  const { status, channel, provider, reason, subscriber, transactionId, removed, after, before } = search
-  return {
-    ...(status === undefined ? {} : { status: [status] }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(provider === undefined ? {} : { providers: [provider] }),
-    ...(reason === undefined ? {} : { errorIds: [reason] }),
-    ...(subscriber === undefined ? {} : { subscriberId: subscriber }),
-    ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
-    ...(removed === undefined ? {} : { removed }),
-    ...(after === undefined ? {} : { after }),
-    ...(before === undefined ? {} : { before }),
-  }
-}
-
-/** Without a start, and without a filter that finds few, the service looks for a provider’s messages so far back. */
-function isOfLastDays(search: MessagesSearch): boolean {
-  const { status, provider, reason, subscriber, transactionId, removed, after } = search
-  if (removed && status && status !== 'sent' && !(after || transactionId)) return true
-  return Boolean(provider) && !(after || reason || subscriber || transactionId) && (!status || status === 'sent')
-}
+] as const
 
 const personOf = ({ subscriber, email, phone }: Message): string =>
   [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') ||
@@ -144,12 +113,12 @@ export function MessagesPage() {
   const go = useGo()
   const providerName = useProviderName()
   const list = useAskRows(['activity', 'messages', { ...search }], ({ page }) =>
-    answerOf(client.GET('/v1/messages', { params: { query: { ...queryOf(search), page, limit: pageSize } } })),
+    answerOf(client.GET('/v1/messages', { params: { query: { ...messagesQuery(search), page, limit: pageSize } } })),
   )
   const set = (name: keyof MessagesSearch, value: string) =>
     go('/activity/messages', { ...search, [name]: value }, { replace: true })
   const words: Readonly<Record<string, readonly [name: string, shown: (value: string) => string]>> = {
-    provider: ['By', providerName],
+    provider: ['By', (value) => (value === 'none' ? 'no provider' : providerName(value))],
     reason: ['Because of', reasonWords],
     subscriber: ['Person', String],
     transactionId: ['Transaction', String],
@@ -157,7 +126,7 @@ export function MessagesPage() {
     before: ['Until', exactTime],
   }
   const chips = Object.entries(search).filter(([name, value]) => name in words && value !== '')
-  const isOfFew = Boolean(search.subscriber || search.reason)
+  const isOfFew = Boolean(search.subscriber)
   const isFiltered = Object.values(search).some(Boolean)
   return (
     <Page
@@ -170,9 +139,12 @@ export function MessagesPage() {
         <div className="flex flex-wrap items-center gap-2">
           <Select
             label="Result"
-            value={search.status ?? ''}
-            options={[['', 'All results'], ...statuses]}
-            onText={(value) => set('status', value)}
+            value={[search.status, search.captured].filter(Boolean).join('/')}
+            options={[['', 'All results'], ...results]}
+            onText={(value) => {
+              const [status = '', captured = ''] = value.split('/')
+              go('/activity/messages', { ...search, status, captured }, { replace: true })
+            }}
           />
           <Select
             label="Channel"
@@ -192,9 +164,7 @@ export function MessagesPage() {
             disabled={isOfFew && !search.removed}
             onText={(value) => set('removed', value)}
           />
-          {isOfFew && (
-            <span className="text-xs text-ink-3">Removed messages cannot be listed by person or by reason.</span>
-          )}
+          {isOfFew && <span className="text-xs text-ink-3">Removed messages cannot be listed by person.</span>}
           {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
         </div>
         {chips.length > 0 && (

@@ -52,8 +52,10 @@ const messagesOf = ({ providerId, channel }: Of, more: Record<string, string> = 
 
 /** The list that has what a number counts: what was sent stays counted when it is deleted or taken back. */
 function behindOf(outcome: (typeof outcomes)[number][0], of: Of): Behind {
-  if (outcome === 'failed') return { to: '/activity', search: { failed: of.channel, failedProvider: of.providerId } }
-  return messagesOf(of, { status: outcome === 'unsure' ? 'warning' : 'sent', removed: 'with' })
+  if (outcome === 'failed')
+    return { to: '/activity/failures', search: { channel: of.channel, provider: of.providerId } }
+  if (outcome === 'unsure') return messagesOf(of, { status: 'warning', removed: 'with' })
+  return messagesOf(of, { status: 'sent', removed: 'with', captured: outcome === 'captured' ? 'only' : 'without' })
 }
 
 /** Those of one provider on its channel, by result; what never happened is left out, except what was accepted. */
@@ -127,10 +129,10 @@ export function Health({
                 {accounts > 1 && `, over all ${accounts} accounts at ${providerName}`}.{' '}
                 {failed > 0 && (
                   <EnvLink
-                    to="/activity"
+                    to="/activity/failures"
                     search={{
-                      failed: integration.channel,
-                      failedProvider: integration.providerId,
+                      channel: integration.channel,
+                      provider: integration.providerId,
                       after: found.from,
                     }}
                     className="link"

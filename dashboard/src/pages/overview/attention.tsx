@@ -1,4 +1,4 @@
-// What needs attention: failures by what went wrong, buried work, integrations that are off, suppressed addresses.
+// What needs attention: steps that failed and messages that were not sent, by cause, buried work, suppressed addresses.
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
@@ -9,14 +9,19 @@ import { Button } from '../../ui/controls.tsx'
 import { Icon, nameOfStep } from '../../ui/icons.tsx'
 import { Empty, Section } from '../../ui/page.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
+import type { To } from './links.ts'
+import { buriedBehind, failedBehind, suppressedBehind, unsentBehind } from './links.ts'
+
+/** The most frequent ones: more would hide what comes after them. */
+const causesMax = 6
 
 export function Attention({
   queue,
-  failures,
+  causes,
   after,
 }: {
   queue: Schemas['QueueCounts'] | undefined
-  failures: Schemas['CountedFailures'] | undefined
+  causes: Schemas['FailureCauses'] | undefined
   after: string
 }) {
   const providerName = useProviderName()
@@ -25,7 +30,7 @@ export function Attention({
   )
   const buried = (queue?.buried.jobs ?? 0) + (queue?.buried.tasks ?? 0)
   const suppressed = suppressions.data?.totalCount ?? 0
-  const failed = failures?.data ?? []
+  const failed = causes === undefined ? [] : causesOf(causes, after)
   const isCalm = buried === 0 && suppressed === 0 && failed.length === 0
   return (
     <Section title="Needs attention">
@@ -35,31 +40,31 @@ export function Attention({
         </Empty>
       ) : (
         <ul className="divide-y divide-line">
-          {failed.map((one) => (
-            <li key={`${one.code}${one.channel}${one.provider}${one.reason}`} className="flex gap-3 px-4 py-3">
+          {failed.map(({ key, hasFailed, detail, channel, provider, count, behind }) => (
+            <li key={key} className="flex gap-3 px-4 py-3">
               <Icon
-                name={hasFailed(one) ? 'cross' : 'warning'}
-                className={`mt-0.5 ${hasFailed(one) ? 'text-red' : 'text-amber'}`}
+                name={hasFailed ? 'cross' : 'warning'}
+                className={`mt-0.5 ${hasFailed ? 'text-red' : 'text-amber'}`}
               />
               <div className="min-w-0 flex-1">
-                <p>{one.detail}</p>
-                <p className="text-xs text-ink-3" title={one.reason}>
-                  {nameOfStep(one.channel)}
-                  {one.provider !== 'none' && ` by ${providerName(one.provider)}`}
-                  {unreachable.has(one.code) && ', skipped'}
+                <p>{detail}</p>
+                <p className="text-xs text-ink-3">
+                  {nameOfStep(channel)}
+                  {provider !== 'none' && ` by ${providerName(provider)}`}
+                  {!hasFailed && provider === 'none' && ', skipped'}
                 </p>
               </div>
-              <EnvLink {...listOf(one, after)} className="link text-right font-medium">
-                {one.count.toLocaleString('en')}
+              <EnvLink {...behind} className="link text-right font-medium">
+                {count}
               </EnvLink>
             </li>
           ))}
-          {failed.length > 0 && <SendAllAgain />}
+          {failed.some(({ hasFailed }) => hasFailed) && <SendAllAgain />}
           {buried > 0 && (
             <li className="flex gap-3 px-4 py-3">
               <Icon name="warning" className="mt-0.5 text-amber" />
               <span className="flex-1">Work that was abandoned after repeated internal errors</span>
-              <EnvLink to="/settings/health" className="link font-medium">
+              <EnvLink {...buriedBehind} className="link font-medium">
                 {buried}
               </EnvLink>
             </li>
@@ -68,7 +73,7 @@ export function Attention({
             <li className="flex gap-3 px-4 py-3">
               <Icon name="ban" className="mt-0.5 text-ink-3" />
               <span className="flex-1">Suppressed addresses: nothing is sent to them</span>
-              <EnvLink to="/settings/suppressions" className="link font-medium">
+              <EnvLink {...suppressedBehind} className="link font-medium">
                 {suppressed.toLocaleString('en')}
               </EnvLink>
             </li>
@@ -79,34 +84,33 @@ export function Attention({
   )
 }
 
-type Failure = Schemas['CountedFailures']['data'][number]
+interface Cause {
+  readonly key: string
+  /** Otherwise it was skipped, or perhaps sent, and the notification went on. */
+  readonly hasFailed: boolean
+  readonly detail: string
+  readonly channel: string
+  readonly provider: string
+  /** As it is shown. */
+  readonly count: string
+  readonly behind: To
+}
 
-/** There is no address to send to, or it is suppressed: the step is skipped, and the notification goes on. */
-const unreachable: ReadonlySet<string> = new Set([
-  'noEmail',
-  'noPhone',
-  'noChannel',
-  'noPushChannel',
-  'noWebhookUrl',
-  'noDeviceTokens',
-  'payloadAddressIgnored',
-  'suppressed',
-])
-
-const hasFailed = ({ outcome, code }: Failure): boolean => outcome === 'failed' && !unreachable.has(code)
-
-/** The failed steps that it counts; of what did not fail, the messages that were not sent, or perhaps were. */
-function listOf(one: Failure, after: string): { to: string; search: Record<string, string> } {
-  const { channel, provider, code, reason } = one
-  const isCalled = provider !== 'none'
-  if (!hasFailed(one)) {
-    const isError = reason !== undefined && unreachable.has(code)
-    // By a reason, what was removed cannot be asked for.
-    const why = { ...(isCalled ? { provider } : {}), ...(isError ? { reason } : { removed: 'with' }) }
-    return { to: '/activity/messages', search: { status: 'warning', channel, ...why, after } }
-  }
-  const why = { failedReason: code, ...(isCalled ? { failedProvider: provider } : {}) }
-  return { to: '/activity', search: { failed: channel, ...why, after } }
+/** Steps that failed, and messages that were not sent or perhaps were; each with the list that has as many. */
+function causesOf({ steps, messages }: Schemas['FailureCauses'], after: string): Cause[] {
+  const shown = (count: number, isCapped: boolean) => `${count.toLocaleString('en')}${isCapped ? '+' : ''}`
+  const failed = steps.data.map(({ channel, provider, code, detail, count }) => ({
+    key: `${channel} ${provider} ${code}`,
+    ...{ hasFailed: true, detail, channel, provider, of: count, count: shown(count, steps.isCapped) },
+    behind: failedBehind({ channel, provider, code, after }),
+  }))
+  const unsent = messages.data.map((one) => ({
+    key: `${one.channel} ${one.provider} ${one.errorId} unsent`,
+    ...{ hasFailed: false, detail: one.detail, channel: one.channel, provider: one.provider, of: one.count },
+    count: shown(one.count, messages.isCapped),
+    behind: unsentBehind(one, after),
+  }))
+  return [...failed, ...unsent].sort((one, other) => other.of - one.of).slice(0, causesMax)
 }
 
 const dayMs = 86_400_000

@@ -8,21 +8,19 @@ import { nameOfStep } from '../../ui/icons.tsx'
 import { Empty, Loading, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
+import { deliveredBehind, failedBehind } from './links.ts'
 
 const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
 
 type Counts = Schemas['Counts']
 type By = 'result' | 'channel' | 'provider' | 'time'
 
-/** What was delivered stays counted when it is deleted or taken back: the list has it as well. */
-export const delivered = { to: '/activity/messages', search: { status: 'sent', removed: 'with' } } as const
-
 const results: Readonly<Record<string, readonly [colour: string, name: string, behind?: Behind]>> = {
-  sent: ['green', 'Sent', delivered],
-  captured: ['violet', 'Captured', delivered],
+  sent: ['green', 'Sent', deliveredBehind({ captured: 'without' })],
+  captured: ['violet', 'Captured', deliveredBehind({ captured: 'only' })],
   // No list has these alone: with the same status are those that were not sent for lack of an address.
   unsure: ['amber', 'Perhaps sent'],
-  failed: ['red', 'Failed', { to: '/activity', search: { failed: 'any' } }],
+  failed: ['red', 'Failed', failedBehind()],
 }
 /** For what has no meaning of its own in a colour; more than these are added up. */
 const colours = ['accent', 'green', 'amber', 'violet', 'grey']
@@ -61,8 +59,7 @@ function byGroup(
   const series = named.map((id, place) => ({
     name: id === 'none' ? 'No provider' : nameOf(id),
     colour: colours[place] ?? 'grey',
-    // What no provider sent cannot be asked for.
-    ...(id === 'none' ? {} : { behind: { to: delivered.to, search: { ...delivered.search, [filter]: id } } }),
+    behind: deliveredBehind({ [filter]: id }),
     counts: of([id]),
   }))
   return isOne ? series : [...series, { name: 'Others', colour: 'grey', counts: of(ids.slice(colours.length - 1)) }]
@@ -72,7 +69,7 @@ const byTime = (times: Schemas['DeliveryTimes'] | undefined): Series[] =>
   (times?.data ?? []).slice(0, colours.length).map((line, place) => ({
     name: nameOfStep(line.channel ?? ''),
     colour: colours[place] ?? 'grey',
-    behind: { to: delivered.to, search: { ...delivered.search, channel: line.channel ?? '' } },
+    behind: deliveredBehind({ channel: line.channel ?? '' }),
     counts: (line.steps ?? []).map(({ p95Ms }) => p95Ms),
   }))
 

@@ -1,5 +1,6 @@
 // Overview: how much, how fast, what failed, and what needs attention; every number leads to what it counts.
 import { useSearch } from '@tanstack/react-router'
+import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
@@ -9,7 +10,8 @@ import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
-import { delivered, OverTime } from './over-time.tsx'
+import { deliveredBehind, eventsBehind, failedBehind, queueBehind } from './links.ts'
+import { OverTime } from './over-time.tsx'
 import { Shares } from './shares.tsx'
 
 const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const
@@ -41,7 +43,10 @@ export function OverviewPage() {
         // Failed is what the activity calls failed: a message that no address was found for is a step that was skipped.
         ask({ measure: 'steps', groupBy: ['channel', 'outcome'], outcome: ['failed'] }),
       ])
-      return { events, messages, sent, failedSteps: steps }
+      // From where the counts begin, which are widened to whole steps: a list from there on has what they count.
+      const query = { after: events.from }
+      const causes = await answerOf(client.GET('/v1/failures/causes', { params: { query } }))
+      return { events, messages, sent, failedSteps: steps, causes }
     },
     { everyMs: refreshMs, keeps: true },
   )
@@ -56,11 +61,6 @@ export function OverviewPage() {
       ])
       return { overTime: channels, channels: channels.data, providers: providers.data }
     },
-    { everyMs: refreshMs, keeps: true },
-  )
-  const failures = useAsk(
-    ['overview', 'failures', range],
-    () => answerOf(client.GET('/v1/counts/failures', { params: { query: { from: from(), limit: 6 } } })),
     { everyMs: refreshMs, keeps: true },
   )
   const queue = useAsk(['overview', 'queue'], () => answerOf(client.GET('/v1/counts/queue')), { everyMs: refreshMs })
@@ -83,16 +83,17 @@ export function OverviewPage() {
       }
     >
       <Answered of={counts} rows={8}>
-        {({ events, messages, sent, failedSteps }) => {
+        {({ events, messages, sent, failedSteps, causes }) => {
           const of = (outcome: string) => messages.series.find((one) => one.outcome === outcome)?.total ?? 0
           const deliveredCount = of('sent') + of('captured')
-          const failed = failedSteps.total
+          // What is listed, until there are more than a list counts.
+          const failed = causes.steps.isCapped ? failedSteps.total : causes.steps.total
+          const failedBy = causes.steps.isCapped ? failedSteps.series : failedSeries(causes)
           const unsure = of('unsure')
           const share = deliveredCount + failed === 0 ? undefined : deliveredCount / (deliveredCount + failed)
           const slowest = times.data?.channels.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
           const due = queue.data?.lanes.reduce((sum, lane) => sum + lane.due, 0) ?? 0
           const oldest = queue.data?.lanes.reduce((most, lane) => Math.max(most, lane.oldestMs), 0) ?? 0
-          // As the counts were widened to whole steps: a list from there on has what they count.
           const after = events.from
           if (events.total === 0 && messages.total === 0) {
             return (
@@ -110,7 +111,7 @@ export function OverviewPage() {
                     Counts appear within seconds of the first event.
                   </Empty>
                 </div>
-                <Attention queue={queue.data} failures={failures.data} after={after} />
+                <Attention queue={queue.data} causes={causes} after={after} />
               </>
             )
           }
@@ -118,15 +119,13 @@ export function OverviewPage() {
             <>
               <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
                 <Figure
-                  to="/activity/events"
-                  search={{ from: after }}
+                  {...eventsBehind(after)}
                   name="Events"
                   value={events.total.toLocaleString('en')}
                   hint="triggered"
                 />
                 <Figure
-                  to="/activity/messages"
-                  search={{ ...delivered.search, after }}
+                  {...deliveredBehind({ after })}
                   name="Delivered"
                   value={deliveredCount.toLocaleString('en')}
                   hint={
@@ -134,15 +133,14 @@ export function OverviewPage() {
                   }
                 />
                 <Figure
-                  to="/activity"
-                  search={{ failed: 'any', after }}
+                  {...failedBehind({ after })}
                   name="Failed"
                   value={failed.toLocaleString('en')}
                   hint={unsure > 0 ? `steps; ${unsure.toLocaleString('en')} more perhaps sent` : 'steps'}
                   tone={failed === 0 ? '' : 'text-red'}
                 />
                 <Figure
-                  to="/activity/queue"
+                  {...queueBehind}
                   name="Waiting to go out"
                   value={due.toLocaleString('en')}
                   hint={due === 0 ? 'the queue is empty' : `the oldest for ${duration(oldest)}`}
@@ -155,35 +153,31 @@ export function OverviewPage() {
                   <Section title="By channel">
                     <Shares
                       head="Channel"
-                      series={[...sent.series.filter(({ outcome }) => outcome !== 'failed'), ...failedSteps.series]}
+                      series={[...sent.series.filter(({ outcome }) => outcome !== 'failed'), ...failedBy]}
                       times={times.data?.channels ?? []}
                       idOf={({ channel }) => channel}
                       nameOf={nameOfStep}
                       linkOf={(channel) => ({ to: '/activity', search: { channel, after } })}
-                      deliveredLinkOf={(channel) => ({
-                        to: '/activity/messages',
-                        search: { ...delivered.search, channel, after },
-                      })}
-                      failedLinkOf={(failed) => ({ to: '/activity', search: { failed, after } })}
+                      deliveredLinkOf={(channel) => deliveredBehind({ channel, after })}
+                      failedLinkOf={(channel) => failedBehind({ channel, after })}
                     />
                   </Section>
                   <Section title="By provider">
                     <Shares
                       head="Provider"
-                      series={sent.series.filter(({ provider }) => provider !== 'none')}
+                      series={[...sent.series.filter(({ outcome }) => outcome !== 'failed'), ...failedBy].filter(
+                        ({ provider }) => provider !== undefined && provider !== 'none',
+                      )}
                       times={times.data?.providers ?? []}
                       idOf={({ provider }) => provider}
                       nameOf={providerName}
                       linkOf={() => ({ to: '/integrations' })}
-                      deliveredLinkOf={(provider) => ({
-                        to: '/activity/messages',
-                        search: { ...delivered.search, provider, after },
-                      })}
-                      failedLinkOf={(failedProvider) => ({ to: '/activity', search: { failedProvider, after } })}
+                      deliveredLinkOf={(provider) => deliveredBehind({ provider, after })}
+                      failedLinkOf={(provider) => failedBehind({ provider, after })}
                     />
                   </Section>
                 </div>
-                <Attention queue={queue.data} failures={failures.data} after={after} />
+                <Attention queue={queue.data} causes={causes} after={after} />
               </div>
               <p className="text-xs text-ink-3">
                 95 of 100 messages of the slowest channel were delivered within {duration(slowest)}, waits that
@@ -197,6 +191,11 @@ export function OverviewPage() {
   )
 }
 
+type Counted = Pick<Schemas['CountSeries'], 'channel' | 'provider' | 'outcome' | 'total'>
+
+const failedSeries = ({ steps }: Schemas['FailureCauses']): Counted[] =>
+  steps.data.map(({ channel, provider, count }) => ({ channel, provider, outcome: 'failed', total: count }))
+
 function Figure({
   to,
   search,
@@ -206,7 +205,7 @@ function Figure({
   tone = '',
 }: {
   to: string
-  search?: Record<string, string>
+  search?: Readonly<Record<string, string>>
   name: string
   value: string
   hint: string

@@ -1,15 +1,11 @@
 // How the channels and the providers did: delivered, failed, and how fast.
 import { EnvLink } from '../../env-link.tsx'
 import { duration } from '../../ui/time.tsx'
+import type { To } from './links.ts'
 
 interface Counted {
   readonly outcome?: string
   readonly total: number
-}
-
-interface To {
-  readonly to: string
-  readonly search?: Record<string, string>
 }
 
 interface Timed {
@@ -32,7 +28,7 @@ export function Shares<Count extends Counted, Time extends Timed>({
   times: readonly Time[]
   idOf: (one: Count | Time) => string | undefined
   nameOf: (id: string) => string
-  linkOf: (id: string) => To
+  linkOf: (id: string) => { to: string; search?: Record<string, string> }
   deliveredLinkOf: (id: string) => To
   failedLinkOf: (id: string) => To
 }) {

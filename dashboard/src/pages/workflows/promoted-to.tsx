@@ -1,5 +1,5 @@
 // Where a workflow was promoted to: the environments that one is signed in to, since when, and which version they have.
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../api.ts'
 import { ApiError, answerOf, client, clientOf } from '../../api.ts'
 import { useEnvironment, useSessions } from '../../session.tsx'
@@ -50,21 +50,27 @@ async function twinOf(there: Caller, identifier: string): Promise<Workflow | nul
   }
 }
 
+/** What is here: asked for once, however many environments it is compared with. */
+interface Own {
+  versions(): ReturnType<typeof versionsOf>
+  files(version: string): ReturnType<typeof filesOf>
+}
+
 /** Null when it is not there. */
-async function promotionOf(there: Caller, workflow: Workflow): Promise<Promotion | null> {
+async function promotionOf(there: Caller, workflow: Workflow, own: Own): Promise<Promotion | null> {
   const twin = await twinOf(there, workflow.triggers[0]?.identifier ?? '')
   if (twin === null) return null
   const [newest, theirs, ours] = await Promise.all([
     versionsOf(there, twin._id, 1),
     filesOf(there, twin._id, 'current'),
-    versionsOf(client, workflow._id, versionsMax),
+    own.versions(),
   ])
   const at = newest.data[0]?.createdAt ?? ''
   const current = ours.data.find(({ isCurrent }) => isCurrent)?.number ?? 0
-  if (isSameFiles(theirs, await filesOf(client, workflow._id, 'current'))) return { number: current, behind: 0, at }
+  if (isSameFiles(theirs, await own.files('current'))) return { number: current, behind: 0, at }
   // What was promoted then was the newest of its time.
   const then = ours.data.find(({ number, createdAt }) => number !== current && createdAt <= at)?.number
-  const isIt = then !== undefined && isSameFiles(theirs, await filesOf(client, workflow._id, String(then)))
+  const isIt = then !== undefined && isSameFiles(theirs, await own.files(String(then)))
   return isIt ? { number: then, behind: current - then, at } : { behind: 0, at }
 }
 
@@ -72,10 +78,21 @@ export function PromotedTo({ workflow }: { workflow: Workflow }) {
   const here = useEnvironment()
   const sessions = useSessions()
   const others = (sessions.data ?? []).map(({ environment }) => environment).filter(({ _id }) => _id !== here.id)
+  const queries = useQueryClient()
+  const once = <Data,>(what: string, queryFn: () => Promise<Data>): Promise<Data> =>
+    queries.fetchQuery({
+      queryKey: [here.id, 'promoted', workflow._id, workflow.updatedAt, what],
+      queryFn,
+      staleTime: staleMs,
+    })
+  const own: Own = {
+    versions: () => once('versions', () => versionsOf(client, workflow._id, versionsMax)),
+    files: (version) => once(version, () => filesOf(client, workflow._id, version)),
+  }
   const asked = useQueries({
     queries: others.map(({ _id }) => ({
       queryKey: [_id, 'promoted', workflow._id, workflow.updatedAt],
-      queryFn: () => promotionOf(clientOf(_id), workflow),
+      queryFn: () => promotionOf(clientOf(_id), workflow, own),
       staleTime: staleMs,
     })),
   })

@@ -61,13 +61,18 @@ export const messageRoutes = [
         }),
       ),
       providers: anyOfTexts(
-        `The id of the provider, such as \`sendgrid\`; any of the values matches. Without \`after\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched, unless \`subscriberId\`, \`transactionId\`, \`contextKeys\`, \`errorIds\`, or a \`status\` other than \`sent\` is given too.`,
+        `The id of the provider, such as \`sendgrid\`, or \`none\` for messages without one; any of the values matches. Without \`after\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched, unless \`subscriberId\`, \`transactionId\`, \`contextKeys\`, \`errorIds\`, or a \`status\` other than \`sent\` is given too.`,
       ),
       errorIds: anyOfTexts('The `errorId` of the message; any of the values matches. What was sent has none.'),
+      captured: Type.Optional(
+        Type.Boolean({
+          description: `True: only messages that were captured instead of sent. False: only the others; without \`after\`, of the ${walkedDays} days up to \`before\`, or up to now.`,
+        }),
+      ),
       removed: Type.Optional(
         literals(['without', 'with', 'only'], {
           default: 'without',
-          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\`, \`contextKeys\` or \`errorIds\`. Without \`after\`, and with \`providers\` or without the status \`sent\` among those asked for, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
+          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`captured\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
         }),
       ),
       after: optionalTimestamp('Created at or after this ISO 8601 date or date-time; UTC if it has no zone.'),
@@ -125,7 +130,7 @@ interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionI
 
 /** An empty filter is ignored, except for contexts, where it selects messages without any. */
 function asked(query: ListQuery): MessagesQuery {
-  const { channel, subscriberId, status, removed = 'without', after, before } = query
+  const { channel, subscriberId, status, captured, removed = 'without', after, before } = query
   const contextKeys = readContextKeys(query.contextKeys)
   const filled = (values: readonly string[] | undefined) => values?.filter((value) => value !== '') ?? []
   const transactionIds = filled(query.transactionId)
@@ -141,6 +146,7 @@ function asked(query: ListQuery): MessagesQuery {
     ...(status === undefined || status.length === 0 ? {} : { statuses: status }),
     ...(providers.length === 0 ? {} : { providers }),
     ...(errorIds.length === 0 ? {} : { errorIds }),
+    ...(captured === undefined ? {} : { captured }),
     ...(removed === 'without' ? {} : { removed }),
     ...(after ? { after } : {}),
     ...(before ? { before } : {}),

@@ -1,0 +1,135 @@
+// Failures: each step that failed and was not sent again, with what went wrong.
+import { useSearch } from '@tanstack/react-router'
+import type { Schemas } from '../../api.ts'
+import { answerOf, client } from '../../api.ts'
+import { useAskRows } from '../../ask.ts'
+import { useGo } from '../../env-link.tsx'
+import { FilterChip } from '../../ui/chip.tsx'
+import { Button } from '../../ui/controls.tsx'
+import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
+import { List, Muted } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { exactTime, Time } from '../../ui/time.tsx'
+import { useProviderName } from '../integrations/provider-names.ts'
+import { ActivityTabs } from './activity-tabs.tsx'
+import type { FailuresSearch } from './failures-query.ts'
+import { failuresQuery } from './failures-query.ts'
+import { reasonWords } from './filters.tsx'
+
+type Failed = Schemas['FailedStep']
+const pageSize = 50
+const refreshMs = 10_000
+
+const personOf = ({ subscriber }: Failed): string =>
+  [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') ||
+  (subscriber?.subscriberId ?? 'A deleted subscriber')
+
+const columnsWith = (providerName: (id: string) => string): readonly Column<Failed>[] => [
+  {
+    head: 'Step',
+    cell: (one) => (
+      <span className="flex min-w-0 items-center gap-2">
+        <Icon name={iconOfStep(one.channel)} className="text-red" />
+        <span className="sr-only">{nameOfStep(one.channel)}</span>
+        <span className="flex min-w-0 flex-col">
+          <bdi className="truncate font-medium">{one.workflow?.name ?? 'A deleted workflow'}</bdi>
+          <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
+          <span className="truncate text-xs text-ink-3 lg:hidden">{one.detail}</span>
+        </span>
+      </span>
+    ),
+  },
+  {
+    head: 'For',
+    from: 'sm',
+    width: '20%',
+    cell: (one) => <bdi className="block truncate text-ink-2">{personOf(one)}</bdi>,
+  },
+  {
+    head: 'Why',
+    from: 'lg',
+    width: '38%',
+    cell: (one) => (
+      <span className="block truncate text-ink-2" title={one.detail}>
+        {one.detail}
+        {one.provider !== 'none' && ` by ${providerName(one.provider)}`}
+      </span>
+    ),
+  },
+  {
+    head: 'Failed',
+    right: true,
+    width: '112px',
+    cell: (one) => (
+      <Muted>
+        <Time at={one.failedAt} />
+      </Muted>
+    ),
+  },
+]
+
+export function FailuresPage() {
+  const search = useSearch({ strict: false }) as FailuresSearch
+  const go = useGo()
+  const providerName = useProviderName()
+  const list = useAskRows(
+    ['activity', 'failures', { ...search }],
+    ({ page }) =>
+      answerOf(client.GET('/v1/failures', { params: { query: { ...failuresQuery(search), page, limit: pageSize } } })),
+    { everyMs: refreshMs },
+  )
+  const words: Readonly<Record<string, readonly [name: string, shown: (value: string) => string]>> = {
+    channel: ['Step', nameOfStep],
+    provider: ['By', (value) => (value === 'none' ? 'no provider' : providerName(value))],
+    code: ['Because of', reasonWords],
+    after: ['Since', exactTime],
+    before: ['Until', exactTime],
+  }
+  const chips = Object.entries(search).filter(([name, value]) => name in words && value !== '')
+  return (
+    <Page
+      title="Failures"
+      count={list.total?.toLocaleString('en') ?? list.count}
+      lead="Each step that failed and was not sent again since, the newest first."
+    >
+      <ActivityTabs of="failures" />
+      {chips.length > 0 && (
+        <div className="flex flex-wrap items-center gap-1.5">
+          {chips.map(([name, value]) => (
+            <FilterChip
+              key={name}
+              name={words[name]?.[0] ?? name}
+              value={words[name]?.[1](String(value)) ?? ''}
+              onRemove={() => go('/activity/failures', { ...search, [name]: '' }, { replace: true })}
+            />
+          ))}
+          <Button look="quiet" onClick={() => go('/activity/failures')}>
+            Clear
+          </Button>
+        </div>
+      )}
+      <List
+        label="Failures"
+        {...list.table}
+        rows={10}
+        columns={columnsWith(providerName)}
+        keyOf={({ _id }) => _id}
+        onOpen={({ notificationId }) => go(`/activity/${notificationId}`)}
+        empty={
+          chips.length > 0 ? (
+            <Empty
+              icon="search"
+              title="No failure fits"
+              action={<Button onClick={() => go('/activity/failures')}>Clear the filters</Button>}
+            />
+          ) : (
+            <Empty icon="check" title="Nothing failed">
+              A step that fails appears here, until it is sent again.
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,19 @@
+// What the list of failed steps is filtered by, as it stands in the address, and as the service is asked for it.
+type StepType = 'email' | 'sms' | 'push' | 'chat' | 'in_app' | 'digest' | 'delay' | 'throttle' | 'custom'
+
+export interface FailuresSearch {
+  readonly channel?: StepType
+  readonly provider?: string
+  /** What went wrong, as a code. */
+  readonly code?: string
+  readonly after?: string
+  readonly before?: string
+}
+
+export const failuresQuery = ({ channel, provider, code, after, before }: FailuresSearch) => ({
+  ...(channel === undefined ? {} : { channel: [channel] }),
+  ...(provider === undefined ? {} : { provider: [provider] }),
+  ...(code === undefined ? {} : { code: [code] }),
+  ...(after === undefined ? {} : { after }),
+  ...(before === undefined ? {} : { before }),
+})

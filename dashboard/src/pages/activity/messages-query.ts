@@ -1,0 +1,41 @@
+// What the list of messages is filtered by, as it stands in the address, and as the service is asked for it.
+type Channel = 'email' | 'in_app' | 'sms' | 'push' | 'chat'
+type Status = 'sent' | 'error' | 'warning'
+
+export interface MessagesSearch {
+  readonly status?: Status
+  readonly channel?: Channel
+  readonly provider?: string
+  readonly reason?: string
+  readonly subscriber?: string
+  readonly transactionId?: string
+  /** Messages that were captured instead of sent: alone, or left out. */
+  readonly captured?: 'only' | 'without'
+  /** Messages that were deleted or taken back: among the others, or alone. */
+  readonly removed?: 'with' | 'only'
+  readonly after?: string
+  readonly before?: string
+}
+
+export const messagesQuery = (search: MessagesSearch) => {
+  const { status, channel, provider, reason, subscriber, transactionId, captured, removed, after, before } = search
+  return {
+    ...(status === undefined ? {} : { status: [status] }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(provider === undefined ? {} : { providers: [provider] }),
+    ...(reason === undefined ? {} : { errorIds: [reason] }),
+    ...(subscriber === undefined ? {} : { subscriberId: subscriber }),
+    ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),
+    ...(captured === undefined ? {} : { captured: captured === 'only' }),
+    ...(removed === undefined ? {} : { removed }),
+    ...(after === undefined ? {} : { after }),
+    ...(before === undefined ? {} : { before }),
+  }
+}
+
+/** Without a start, and without a filter that finds few, the service looks for a provider’s messages so far back. */
+export function isOfLastDays(search: MessagesSearch): boolean {
+  const { status, provider, reason, subscriber, transactionId, captured, removed, after } = search
+  const isOfSome = Boolean(provider || captured === 'without' || (captured && removed))
+  return isOfSome && !(after || reason || subscriber || transactionId) && (!status || status === 'sent')
+}

@@ -1,0 +1,44 @@
+// Where each number of the overview leads: to a list that has as many.
+export interface To {
+  readonly to: string
+  readonly search: Readonly<Record<string, string>>
+}
+
+const messages = '/activity/messages'
+
+/** What was delivered stays counted when it is deleted or taken back: the list has it as well. */
+const delivered = { status: 'sent', removed: 'with' } as const
+
+export const eventsBehind = (after: string): To => ({ to: '/activity/events', search: { from: after } })
+export const queueBehind: To = { to: '/activity/queue', search: {} }
+
+/** Of a channel, or of a provider, or whether it was captured. */
+export const deliveredBehind = (of: Readonly<Record<string, string>> = {}): To => ({
+  to: messages,
+  search: { ...delivered, ...of },
+})
+
+/** Steps that failed: of a channel, of a provider, for a reason. */
+export const failedBehind = (of: Readonly<Record<string, string>> = {}): To => ({
+  to: '/activity/failures',
+  search: of,
+})
+
+/** Messages that were not sent, or perhaps were. */
+export const unsentBehind = (
+  { channel, provider, errorId }: { channel: string; provider: string; errorId: string },
+  after: string,
+): To => ({
+  to: messages,
+  search: {
+    status: 'warning',
+    removed: 'with',
+    channel,
+    provider,
+    ...(errorId === '' ? {} : { reason: errorId }),
+    after,
+  },
+})
+
+export const suppressedBehind: To = { to: '/settings/suppressions', search: {} }
+export const buriedBehind: To = { to: '/settings/health', search: {} }

@@ -1,0 +1,128 @@
+// What failed and was not sent again: GET /v1/failures, and the same by cause.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { runnableStepTypes } from '../../../domain/workflows/workflow.ts'
+import { failedGroups, failedStepsPage, failuresLookedAtMax } from '../../../read/counts/failed-steps.ts'
+import { unsentGroups } from '../../../read/messages/unsent-causes.ts'
+import { route } from '../../route.ts'
+import { literals, offsetPage, offsetParameters, pageLimitMax, timestamp } from '../../schemas.ts'
+
+/** More values of one filter make a query that no address can hold. */
+const filterValuesMax = 100
+const timestampLengthMax = 64
+const visibleText = { maxLength: 255, pattern: '^\\P{Cc}*$' }
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const some = (description: string) =>
+  Type.Optional(Type.Array(Type.String(visibleText), { maxItems: filterValuesMax, description }))
+
+const time = {
+  after: optionalTimestamp('Failed at or after this ISO 8601 date or date-time; UTC if it has no zone.'),
+  before: optionalTimestamp('Failed at or before this ISO 8601 date or date-time; UTC if it has no zone.'),
+}
+const cause = {
+  channel: Type.String({ description: 'The type of the step.' }),
+  provider: Type.String({ description: 'The provider that the failure was reported of; `none` if it was none.' }),
+  code: Type.String({
+    description: 'The code of the execution detail that says what went wrong; `unknown` if none does.',
+  }),
+  detail: Type.String({ description: 'The same as a sentence.' }),
+}
+const failedStep = Type.Object(
+  {
+    _id: Type.String(),
+    notificationId: Type.String(),
+    transactionId: Type.Optional(Type.String()),
+    failedAt: timestamp(),
+    ...cause,
+    workflow: Type.Optional(
+      Type.Object({ _id: Type.String(), name: Type.String() }, { title: 'WorkflowOfFailedStep' }),
+    ),
+    subscriber: Type.Optional(
+      Type.Object(
+        {
+          subscriberId: Type.String(),
+          firstName: Type.Optional(Type.String()),
+          lastName: Type.Optional(Type.String()),
+        },
+        { title: 'SubscriberOfFailedStep' },
+      ),
+    ),
+  },
+  { title: 'FailedStep' },
+)
+const count = Type.Integer()
+const failureCauses = Type.Object(
+  {
+    steps: Type.Object(
+      {
+        total: Type.Integer({ description: 'All failed steps.' }),
+        isCapped: Type.Boolean({ description: 'True if there are more than were looked at.' }),
+        data: Type.Array(Type.Object({ ...cause, count }, { title: 'FailedStepCause' })),
+      },
+      { title: 'FailedStepCauses' },
+    ),
+    messages: Type.Object(
+      {
+        isCapped: Type.Boolean({ description: 'True if there are more than were looked at.' }),
+        data: Type.Array(
+          Type.Object(
+            {
+              channel: Type.String(),
+              provider: Type.String({ description: '`none` if no provider was asked: there was no address.' }),
+              errorId: Type.String(),
+              detail: Type.String({ description: 'What it means, as a sentence.' }),
+              count,
+            },
+            { title: 'UnsentMessageCause' },
+          ),
+        ),
+      },
+      { title: 'UnsentMessageCauses' },
+    ),
+  },
+  { title: 'FailureCauses' },
+)
+
+const looked = failuresLookedAtMax.toLocaleString('en')
+const shared = { tag: 'Counts', category: 'global', method: 'GET', scope: 'read' } as const
+
+export const failureRoutes = [
+  route({
+    ...shared,
+    path: '/v1/failures',
+    operationId: 'listFailures',
+    summary: 'List steps that failed',
+    description: `One item per step, the newest failure first. What was sent again since is not among them, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. The newest ${looked} failures of the time are looked at; where there are as many, \`totalCount\` is left out: use \`before\` for older ones.`,
+    query: Type.Object({
+      channel: Type.Optional(
+        Type.Array(literals(runnableStepTypes), { maxItems: filterValuesMax, description: 'The type of the step.' }),
+      ),
+      provider: some('The provider that the failure was reported of, such as `sendgrid`; `none` if it was none.'),
+      code: some('What went wrong: a `code` of the list.'),
+      ...time,
+      ...offsetParameters(pageLimitMax),
+    }),
+    replies: { 200: offsetPage('FailedStepPage', failedStep) },
+    handle: async ({ db, versions }, { principal, query }) => {
+      const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
+      return ok(await failedStepsPage(db, principal.environment, asked, versions))
+    },
+  }),
+  route({
+    ...shared,
+    path: '/v1/failures/causes',
+    operationId: 'listFailureCauses',
+    summary: 'Count what failed by cause',
+    description: `\`steps\`: what \`GET /v1/failures\` lists. \`messages\`: those with the status \`warning\`, as \`GET /v1/messages?status=warning&removed=with\` lists them, created in the time. The most frequent first. Of each, the newest ${looked} are looked at.`,
+    query: Type.Object(time),
+    replies: { 200: failureCauses },
+    handle: async ({ db, versions }, { principal: { environment }, query }) => {
+      const [steps, messages] = await Promise.all([
+        failedGroups(db, environment, query, versions),
+        unsentGroups(db, environment, query),
+      ])
+      return ok({ steps, messages })
+    },
+  }),
+]
