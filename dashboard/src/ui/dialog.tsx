@@ -20,10 +20,16 @@ export function Dialog({
 }) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
+    const before = document.activeElement
     const dialog = element.current
     if (dialog !== null && !dialog.open) dialog.showModal()
     // The browser would take the button that closes it, which comes first.
     dialog?.querySelector<HTMLElement>('input, textarea, select')?.focus()
+    return () => {
+      // The browser returns the focus only from a dialog that stays in the page.
+      const isLost = document.activeElement === document.body || dialog?.contains(document.activeElement) === true
+      if (isLost && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
   }, [])
   return (
     <dialog
