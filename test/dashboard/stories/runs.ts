@@ -16,14 +16,6 @@ async function confirmAll(visitor: Json, count: number): Promise<void> {
   await visitor.getByRole('dialog').getByRole('progressbar', { name: 'Progress' }).waitFor()
 }
 
-function signal(): { readonly given: Promise<void>; give: () => void } {
-  let give = () => {}
-  const given = new Promise<void>((resolve) => {
-    give = resolve
-  })
-  return { given, give }
-}
-
 const callsOfTopics = /\/v2\/topics\/stopped-/
 const topicsOf = async (key: string): Promise<string[]> =>
   (await scene.call('GET', '/v2/topics?limit=100', undefined, key)).data.map((one: Json) => one.key)
@@ -32,23 +24,24 @@ async function makeTopics(count: number, key = productionKey): Promise<void> {
   for (let n = 0; n < count; n += 1) await scene.call('POST', '/v2/topics', { key: `stopped-${n}` }, key)
 }
 
-/** Holds the calls; `four` is given once as many as are made at once have come. */
-async function held(visitor: Json): Promise<{ readonly calls: Json[]; readonly four: Promise<void> }> {
+/** Holds the calls until they are continued; `came` waits for as many. */
+async function held(visitor: Json): Promise<{ readonly calls: Json[]; came(count: number): Promise<void> }> {
   const calls: Json[] = []
-  const four = signal()
-  await visitor.route(callsOfTopics, (call: Json) => {
-    if (calls.push(call) === 4) four.give()
-  })
-  return { calls, four: four.given }
+  const waiting = new Map<number, () => void>()
+  await visitor.route(callsOfTopics, (call: Json) => waiting.get(calls.push(call))?.())
+  return {
+    calls,
+    came: (count) => new Promise((resolve) => (calls.length >= count ? resolve() : void waiting.set(count, resolve))),
+  }
 }
 
 test('a run is stopped by closing its dialog; what is chosen and opened since then stays', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
   await makeTopics(12)
-  const { calls, four } = await held(visitor)
+  const { calls, came } = await held(visitor)
   await visitor.goto('production/topics')
   await confirmAll(visitor, 12)
-  await four
+  await came(4)
   await visitor.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
   await gone(visitor.getByRole('dialog'))
   // Meanwhile another selection is made, and its dialog opened.
@@ -72,10 +65,10 @@ test('a run is stopped by closing its dialog; what is chosen and opened since th
 
 test('what is left after a stop is said, and continued without being confirmed again', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
-  const { calls, four } = await held(visitor)
+  const { calls, came } = await held(visitor)
   await visitor.goto('production/topics')
   await confirmAll(visitor, 8)
-  await four
+  await came(4)
   const dialog = visitor.getByRole('dialog')
   await focused(dialog.getByRole('button', { name: 'Stop' }))
   await visitor.keyboard.press('Enter')
@@ -122,22 +115,19 @@ test('a run that is stopped in such a pause ends at once: what waited is not don
   const visitor = await scene.visitor({ key: productionKey })
   await makeTopics(6)
   let asked = 0
-  const four = signal()
-  await visitor.route(callsOfTopics, async (call: Json) => {
+  await visitor.route(callsOfTopics, (call: Json) => {
     asked += 1
-    await call.fulfill({ status: 429, headers: { 'retry-after': '30' }, json: { message: 'API rate limit exceeded' } })
-    if (asked === 4) four.give()
+    return call.fulfill({ status: 429, headers: { 'retry-after': '30' }, json: { message: 'API rate limit exceeded' } })
   })
   // No pause ends here.
   await visitor.clock.install()
   await visitor.goto('production/topics')
   await confirmAll(visitor, 6)
-  await four.given
   const dialog = visitor.getByRole('dialog')
   await dialog.getByText('a pause of 30 seconds').waitFor()
   await dialog.getByRole('button', { name: 'Stop' }).click()
   await dialog.getByText('0 done, 0 failed, 6 not done').waitFor()
-  assert.equal(asked, 4)
+  assert.ok(asked <= 4, 'no row is tried again')
   await visitor.unroute(callsOfTopics)
   await dialog.getByRole('button', { name: 'Continue with 6' }).click()
   await shown(visitor, '6 done')
@@ -155,7 +145,7 @@ test('a run stays in the environment where it began, says so elsewhere, and can 
   await visitor.waitForURL(/\/production$/)
   await makeTopics(12)
   await makeTopics(12, developmentKey)
-  const { calls, four } = await held(visitor)
+  const { calls, came } = await held(visitor)
   await visitor.goto('development')
   const environment = (name: string): Json => visitor.getByRole('button', { name: `${name} environment, switch` })
   await environment('Development').click()
@@ -164,7 +154,7 @@ test('a run stays in the environment where it began, says so elsewhere, and can 
   await visitor.getByRole('link', { name: 'Topics', exact: true }).click()
   await heading(visitor, 'Topics')
   await confirmAll(visitor, 12)
-  await four
+  await came(4)
   // To another page, and to the other environment.
   await visitor.goBack()
   const news = visitor.getByText('Delete: 12 topics in Production')
@@ -174,13 +164,8 @@ test('a run stays in the environment where it began, says so elsewhere, and can 
   await news.waitFor()
   assert.deepEqual(await scene.violations(visitor), [])
   // What was held goes on, and others follow: all of them in Production.
-  const more = signal()
-  await visitor.unroute(callsOfTopics)
-  await visitor.route(callsOfTopics, (call: Json) => {
-    if (calls.push(call) === 8) more.give()
-  })
   for (const call of calls.slice(0, 4)) await call.continue()
-  await more.given
+  await came(8)
   await visitor.getByRole('button', { name: 'Stop', exact: true }).click()
   for (const call of calls.slice(4)) await call.continue()
   await shown(visitor, 'Production: 8 done, 4 not done')
