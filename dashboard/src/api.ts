@@ -12,8 +12,10 @@ export class ApiError extends Error {
   readonly errorId: string | undefined
   /** What is wrong with which field. */
   readonly fields: Readonly<Record<string, string>>
+  /** How long the service asks to wait before the same is asked again. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(status: number, body: unknown) {
+  constructor(status: number, body: unknown, retryAfter: string | null = null) {
     const { message, errorId, errors } = (typeof body === 'object' && body !== null ? body : {}) as {
       message?: unknown
       errorId?: string
@@ -26,7 +28,16 @@ export class ApiError extends Error {
     this.status = status
     this.errorId = errorId
     this.fields = fields
+    this.retryAfterMs = msOf(retryAfter)
   }
+}
+
+/** `Retry-After`: seconds, or a date where a proxy answered. */
+function msOf(retryAfter: string | null): number | undefined {
+  if (retryAfter === null || retryAfter.trim() === '') return undefined
+  const seconds = Number(retryAfter)
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1_000
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
 function wordsOf(status: number, message: unknown, fields: readonly string[]): string {
@@ -101,7 +112,9 @@ interface Reply<Data> {
 export async function answerOf<Data>(call: Promise<Reply<Data>>): Promise<Data> {
   const reply = await call.catch(() => undefined)
   if (reply === undefined) throw new ApiError(0, undefined)
-  if (!reply.response.ok) throw new ApiError(reply.response.status, reply.error)
+  if (!reply.response.ok) {
+    throw new ApiError(reply.response.status, reply.error, reply.response.headers.get('retry-after'))
+  }
   return reply.data as Data
 }
 

@@ -1,5 +1,5 @@
-// Still more of the dashboard in a real browser: numbers and the lists behind them, columns, what is done to many, details
-// beside their lists, charts, and the page of all parts.
+// Still more of the dashboard in a real browser: numbers and the lists behind them, columns, details beside their lists,
+// charts, and the page of all parts.
 // Runs in a process of its own: it starts a service and a browser.
 import assert from 'node:assert/strict'
 import { after, afterEach, before } from 'node:test'
@@ -7,7 +7,6 @@ import './stories/numbers.ts'
 import './stories/columns.ts'
 import './stories/beside.ts'
 import './stories/charts.ts'
-import './stories/many.ts'
 import './stories/ui-parts.ts'
 import { fill } from './sample-data.ts'
 import { developmentKey } from './service.ts'

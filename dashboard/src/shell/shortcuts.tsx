@@ -1,7 +1,9 @@
-// Keys for those who would rather not reach for the mouse: g and a letter to go somewhere, / to search, ? for this list.
+// Keys for those who would rather not reach for the mouse: g and a letter to go somewhere, / to search, . for what is selected,
+// ? for this list.
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useEnvironment } from '../session.tsx'
+import { barKey, barStops } from '../ui/bulk-actions.ts'
 import { Dialog } from '../ui/dialog.tsx'
 
 const places: readonly (readonly [key: string, to: string, name: string])[] = [
@@ -25,7 +27,8 @@ function isTyped(event: KeyboardEvent): boolean {
   const [target] = event.composedPath()
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches('input, textarea, select, [role=menuitem], [role=option]'))
+    (target.isContentEditable ||
+      target.matches('input:not([type=checkbox]), textarea, select, [role=menuitem], [role=option]'))
   )
 }
 
@@ -52,6 +55,12 @@ export function Shortcuts() {
         if (field === null) return
         event.preventDefault()
         field.focus()
+      } else if (event.key === barKey) {
+        // Of an action that does not apply, or that a narrow screen has in a menu, there is nothing to focus.
+        const stop = [...document.querySelectorAll<HTMLElement>(barStops)].find((one) => one.checkVisibility())
+        if (stop === undefined) return
+        event.preventDefault()
+        stop.focus()
       }
     }
     addEventListener('keydown', onKey)
@@ -66,6 +75,7 @@ export function Shortcuts() {
     [['Enter'], 'Open the row'],
     [['x'], 'Select the row; with Shift and an arrow the next one too'],
     [['Ctrl', 'A'], 'Select all rows that are loaded'],
+    [[barKey], 'What to do with the selected rows'],
     [['Esc'], 'Select none'],
     ...places.map(([key, , name]) => [['g', key], `Go to ${name}`] as const),
     [['?'], 'This list'],

@@ -19,12 +19,19 @@ export function Dialog({
   width?: string
 }) {
   const element = useRef<HTMLDialogElement>(null)
+  // Before it is drawn: a menu that opens it is gone right after.
+  const [opener] = useState(openedBy)
   useEffect(() => {
     const dialog = element.current
     if (dialog !== null && !dialog.open) dialog.showModal()
     // The browser would take the button that closes it, which comes first.
     dialog?.querySelector<HTMLElement>('input, textarea, select')?.focus()
-  }, [])
+    return () => {
+      // The browser returns the focus only from a dialog that stays in the page.
+      const isLost = document.activeElement === document.body || dialog?.contains(document.activeElement) === true
+      if (isLost && opener?.isConnected === true) opener.focus({ preventScroll: true })
+    }
+  }, [opener])
   return (
     <dialog
       ref={element}
@@ -47,6 +54,14 @@ export function Dialog({
       </div>
     </dialog>
   )
+}
+
+/** What has the focus; of an entry of a menu, the button of the menu. */
+function openedBy(): HTMLElement | undefined {
+  const one = document.activeElement
+  const menu = one?.closest('[role=menu]')
+  const from = menu == null ? one : document.getElementById(menu.getAttribute('aria-labelledby') ?? '')
+  return from instanceof HTMLElement ? from : undefined
 }
 
 /** What cannot be undone is confirmed by typing its name. */

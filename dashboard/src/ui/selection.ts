@@ -16,6 +16,10 @@ export interface Selection<Row> {
   press(event: KeyboardEvent<HTMLElement>, key: string): boolean
 }
 
+/** A row of a table has the focus itself, an entry of another list its link. */
+export const stopOf = (row: HTMLElement): HTMLElement | null =>
+  row.tabIndex >= 0 ? row : row.querySelector<HTMLElement>('a')
+
 export function useSelection<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Selection<Row> {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const anchor = useRef<string | undefined>(undefined)
@@ -42,10 +46,7 @@ export function useSelection<Row>(rows: readonly Row[], keyOf: (row: Row) => str
     const other = keys[keys.indexOf(key) + by]
     anchor.current ??= key
     add(other === undefined ? [key] : [key, other])
-    if (!(next instanceof HTMLElement)) return
-    // A row of a table has the focus itself, an entry of another list its link.
-    const stop = next.tabIndex >= 0 ? next : next.querySelector<HTMLElement>('a')
-    stop?.focus()
+    if (next instanceof HTMLElement) stopOf(next)?.focus()
   }
   const press = (event: KeyboardEvent<HTMLElement>, key: string): boolean => {
     const isCommand = event.ctrlKey || event.metaKey

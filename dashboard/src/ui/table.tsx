@@ -8,6 +8,7 @@ import { BulkBar, RowTick } from './bulk.tsx'
 import type { Column } from './column-widths.ts'
 import { useColumnWidths } from './column-widths.ts'
 import { Button } from './controls.tsx'
+import { useFocusKept } from './focus-kept.ts'
 import { Fault } from './page.tsx'
 import { useSelection } from './selection.ts'
 import { hiddenBelow, leastWidth, TableHead } from './table-head.tsx'
@@ -55,6 +56,7 @@ export function Table<Row>({
   // A page that was read later may repeat the last rows of the one before it.
   const rows = [...new Map(given.map((row) => [keyOf(row), row])).values()]
   const selection = useSelection(rows, keyOf)
+  const focus = useFocusKept()
   const hasFiller = columns.every(({ head, width }) => (sizes.widths[head] ?? width) !== undefined)
   const isScrolled = rows.length > unscrolledMax
   const isLong = rows.length > drawnMax
@@ -114,7 +116,7 @@ export function Table<Row>({
               )
             }
           />
-          <tbody onKeyDown={walk}>
+          <tbody onKeyDown={walk} {...focus}>
             {above > 0 && <tr style={{ height: above }} />}
             {drawn.map((index) => {
               const row = rows[index]

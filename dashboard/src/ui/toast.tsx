@@ -16,6 +16,14 @@ interface Toast {
   readonly undo: Undo | undefined
   /** Of a fault of the service: to be quoted. */
   readonly errorId: string | undefined
+  /** Something that goes on: it stays until that is over. */
+  readonly running?: { readonly part: number; readonly onStop: () => void }
+}
+
+export interface Running {
+  /** From 0 to 1. */
+  update(part: number): void
+  end(): void
 }
 
 const shownMs = 6_000
@@ -30,7 +38,7 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-const dismiss = (toast: Toast): void => change(toasts.filter((one) => one !== toast))
+const dismiss = ({ id }: { readonly id: number }): void => change(toasts.filter((one) => one.id !== id))
 
 /** What can be taken back belongs to the page it was done on: with that page, the offer goes. */
 export const dropUndos = (): void => change(toasts.filter(({ undo }) => undo === undefined))
@@ -39,10 +47,23 @@ export const dropUndos = (): void => change(toasts.filter(({ undo }) => undo ===
 export const say = (text: string, tone: Toast['tone'] = 'good', onUndo?: () => void): (() => void) =>
   show({ tone, text, undo: onUndo === undefined ? undefined : { text: 'Undo', onUndo }, errorId: undefined })
 
+/** What goes on without its own page, with how far it is and a way to stop it. */
+export function sayRunning(text: string, part: number, onStop: () => void): Running {
+  last += 1
+  const toast: Toast = { id: last, tone: 'good', text, undo: undefined, errorId: undefined, running: { part, onStop } }
+  change([...toasts, toast])
+  return {
+    update: (now) =>
+      change(toasts.map((one) => (one.id === toast.id ? { ...toast, running: { part: now, onStop } } : one))),
+    end: () => dismiss(toast),
+  }
+}
+
 function show(news: Omit<Toast, 'id'>): () => void {
   last += 1
   const toast = { ...news, id: last }
-  change([...toasts.slice(-3), toast])
+  const [goingOn, told] = [toasts.filter(({ running }) => running), toasts.filter(({ running }) => !running)]
+  change([...goingOn, ...told.slice(-3), toast])
   setTimeout(() => dismiss(toast), news.undo === undefined && news.errorId === undefined ? shownMs : actShownMs)
   return () => dismiss(toast)
 }
@@ -78,7 +99,7 @@ export function Toasts() {
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-4 z-50 flex max-w-[calc(100vw-32px)] flex-col gap-2"
+      className="news pointer-events-none fixed right-4 bottom-4 z-50 flex max-w-[calc(100vw-32px)] flex-col gap-2"
     >
       {shown.map((toast) => (
         <div
@@ -86,10 +107,20 @@ export function Toasts() {
           className="card arrive pointer-events-auto flex max-w-md items-start gap-2 px-3 py-2 shadow-lg"
         >
           <Icon
-            name={toast.tone === 'good' ? 'check' : 'warning'}
-            className={`mt-0.5 ${toast.tone === 'good' ? 'text-green' : 'text-red'}`}
+            name={toast.running !== undefined ? 'clock' : toast.tone === 'good' ? 'check' : 'warning'}
+            className={`mt-0.5 ${toast.running !== undefined ? 'text-blue' : toast.tone === 'good' ? 'text-green' : 'text-red'}`}
           />
-          <span>{toast.text}</span>
+          <span>
+            {toast.text}
+            {toast.running !== undefined && (
+              <progress aria-label={toast.text} className="block w-full" value={toast.running.part} max={1} />
+            )}
+          </span>
+          {toast.running !== undefined && (
+            <button type="button" className="link shrink-0 font-medium" onClick={toast.running.onStop}>
+              Stop
+            </button>
+          )}
           {toast.errorId !== undefined && <CopyError errorId={toast.errorId} />}
           {toast.undo !== undefined && (
             <button

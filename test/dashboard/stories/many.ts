@@ -2,20 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
-import { developmentKey, productionKey } from '../service.ts'
+import { developmentKey } from '../service.ts'
 import { close, gone, scene, shared, shown, skip } from '../story.ts'
-
-const tick = (page: Json, name: string | RegExp): Json => page.getByRole('checkbox', { name })
-const bar = (page: Json): Json => page.getByRole('region', { name: 'What to do with the selection' })
-const selected = (page: Json, count: number): Promise<void> => bar(page).getByText(`${count} selected`).waitFor()
-
-async function people(start: string, count: number): Promise<string[]> {
-  const ids = Array.from({ length: count }, (_, n) => `${start}-${n}`)
-  await scene.call('POST', '/v1/subscribers/bulk', {
-    subscribers: ids.map((subscriberId) => ({ subscriberId, firstName: subscriberId, lastName: 'Many' })),
-  })
-  return ids
-}
+import { bar, people, selected, tick } from './chosen.ts'
 
 test('a range is chosen with Shift, and all of it is added to a topic', { skip }, async () => {
   const visitor = await scene.visitor({ key: developmentKey })
@@ -182,79 +171,5 @@ test('who may only read can choose nothing', { skip }, async () => {
   await visitor.getByRole('row').nth(1).focus()
   await visitor.keyboard.press('x')
   assert.equal(await bar(visitor).count(), 0)
-  await close(visitor)
-})
-
-/** Deletes all topics of Production, of which `visitor` routes the calls, up to where it runs. */
-async function deleteAll(visitor: Json, count: number): Promise<void> {
-  await visitor.goto('production/topics')
-  await tick(visitor, 'Select all topics that are loaded').check()
-  await selected(visitor, count)
-  await bar(visitor).getByRole('button', { name: 'Delete' }).click()
-  await visitor.getByLabel(`Type delete ${count} to confirm`).fill(`delete ${count}`)
-  await visitor.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await visitor.getByRole('progressbar', { name: 'Progress' }).waitFor()
-}
-
-function signal(): { readonly given: Promise<void>; give: () => void } {
-  let give = () => {}
-  const given = new Promise<void>((resolve) => {
-    give = resolve
-  })
-  return { given, give }
-}
-
-const callsOfTopics = /\/v2\/topics\/stopped-/
-
-test('a run is stopped by closing its dialog; what is chosen and opened since then stays', { skip }, async () => {
-  const visitor = await scene.visitor({ key: productionKey })
-  for (let n = 0; n < 12; n += 1) await scene.call('POST', '/v2/topics', { key: `stopped-${n}` }, productionKey)
-  const held: Json[] = []
-  const four = signal()
-  await visitor.route(callsOfTopics, (call: Json) => {
-    if (held.push(call) === 4) four.give()
-  })
-  await deleteAll(visitor, 12)
-  await four.given
-  await visitor.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
-  await gone(visitor.getByRole('dialog'))
-  // Meanwhile another selection is made, and its dialog opened.
-  await bar(visitor).getByRole('button', { name: 'Clear the selection' }).click()
-  await visitor
-    .getByRole('row', { name: /stopped-/ })
-    .last()
-    .focus()
-  await visitor.keyboard.press('x')
-  await selected(visitor, 1)
-  await bar(visitor).getByRole('button', { name: 'Delete' }).click()
-  await visitor.getByRole('dialog').getByText('1 topic', { exact: true }).waitFor()
-  for (const call of held) await call.continue()
-  await shown(visitor, '4 done')
-  await visitor.getByLabel('Type delete 1 to confirm').waitFor()
-  await selected(visitor, 1)
-  assert.equal(held.length, 4, 'a few at a time, and no more once it was stopped')
-  assert.equal((await scene.call('GET', '/v2/topics?limit=100', undefined, productionKey)).data.length, 8)
-  await close(visitor)
-})
-
-test('a run that is stopped while it pauses, since it asked too often, does not ask again', { skip }, async () => {
-  const visitor = await scene.visitor({ key: productionKey })
-  let asked = 0
-  const four = signal()
-  await visitor.route(callsOfTopics, async (call: Json) => {
-    asked += 1
-    await call.fulfill({ status: 429, json: { message: 'Too many requests' } })
-    if (asked === 4) four.give()
-  })
-  // The pause ends when this test says so.
-  await visitor.clock.install()
-  await deleteAll(visitor, 8)
-  await four.given
-  await visitor.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
-  await visitor.clock.runFor(2_000)
-  await shown(visitor, '0 done, 4 failed: Too many requests')
-  assert.equal(asked, 4)
-  // The browser itself complains of the refused calls.
-  scene.complaints.splice(0)
   await close(visitor)
 })

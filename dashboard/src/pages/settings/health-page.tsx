@@ -128,14 +128,14 @@ function Checks() {
               <li key={name} className="flex gap-x-3 px-4 py-2.5 max-sm:flex-wrap">
                 <Icon name={looks[status].icon} className={`mt-0.5 ${looks[status].colour}`} />
                 <span className="sr-only">{looks[status].word}</span>
-                <span className="w-32 shrink-0 font-medium">{name}</span>
+                <span className="w-32 shrink-0 font-medium max-sm:w-auto">{name}</span>
                 <span className="min-w-0 flex-1 text-ink-2 max-sm:basis-full max-sm:pl-7">
                   {message}{' '}
                   {advice !== undefined &&
                     (to === undefined ? (
                       advice
                     ) : (
-                      <EnvLink to={to} className="link">
+                      <EnvLink to={to} className="link underline">
                         {advice}
                       </EnvLink>
                     ))}

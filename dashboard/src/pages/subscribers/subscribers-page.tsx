@@ -19,13 +19,22 @@ type Subscriber = Schemas['Subscriber']
 const pageSize = 50
 
 const columns: readonly Column<Subscriber>[] = [
-  { head: 'Name', cell: (one) => <span className="block truncate font-medium">{nameOfSubscriber(one)}</span> },
+  {
+    head: 'Name',
+    cell: (one) => (
+      <>
+        <span className="block truncate font-medium">{nameOfSubscriber(one)}</span>
+        {/* Beside it, a phone would cut off both. */}
+        <span className="block truncate text-xs text-ink-3 sm:hidden">{one.email}</span>
+      </>
+    ),
+  },
   {
     head: 'Subscriber id',
     from: 'md',
     cell: (one) => <span className="block truncate font-mono text-xs text-ink-2">{one.subscriberId}</span>,
   },
-  { head: 'E-mail', cell: (one) => <span className="block truncate text-ink-2">{one.email ?? '–'}</span> },
+  { head: 'E-mail', from: 'sm', cell: (one) => <span className="block truncate text-ink-2">{one.email ?? '–'}</span> },
   {
     head: 'Phone',
     from: 'lg',

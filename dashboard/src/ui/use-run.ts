@@ -1,0 +1,130 @@
+// A run over many rows: it can be stopped and continued, and goes on when the page it began on is left.
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { callsGoTo, clientOf } from '../api.ts'
+import { useEnvironment } from '../session.tsx'
+import type { Bulk, BulkAction } from './bulk-actions.ts'
+import { counted, countedOf } from './bulk-actions.ts'
+import type { Ran } from './run-many.ts'
+import { runMany } from './run-many.ts'
+import type { Running } from './toast.tsx'
+import { say, sayRunning } from './toast.tsx'
+
+/** In one line, for the edge of the page. */
+function wordsOf<Row>({ done, failed, left }: Ran<Row>): string {
+  const [first] = failed
+  return [
+    `${counted(done.length)} done`,
+    ...(left.length === 0 ? [] : [`${counted(left.length)} not done`]),
+    ...(first === undefined ? [] : [`${counted(failed.length)} failed: ${first.words}`]),
+  ].join(', ')
+}
+
+const plus = <Row>(before: Ran<Row>, now: Ran<Row>): Ran<Row> => ({
+  ...now,
+  done: [...before.done, ...now.done],
+  failed: [...before.failed, ...now.failed],
+})
+
+const partOf = <Row>({ done, failed, left }: Ran<Row>): number =>
+  (done.length + failed.length) / Math.max(1, done.length + failed.length + left.length)
+
+interface Run<Row> {
+  /** Undefined before it was started. */
+  readonly ran: Ran<Row> | undefined
+  readonly isRunning: boolean
+  /** Calls that were made are still to be answered. */
+  readonly isStopping: boolean
+  start(rows: readonly Row[], answer: string): void
+  stop(): void
+  /** With what was left when it was stopped. */
+  goOn(): void
+  /** What it changed is asked for again. */
+  readAgain(): void
+  /** Nothing shows it from here on: its result is said at the edge of the page. */
+  close(): void
+}
+
+export function useRun<Row>(
+  bulk: Bulk<Row>,
+  action: BulkAction<Row>,
+  { onDone, onEnd }: { onDone: (rows: readonly Row[]) => void; onEnd: () => void },
+): Run<Row> {
+  const { id, name } = useEnvironment()
+  const queries = useQueryClient()
+  const [ran, setRan] = useState<Ran<Row>>()
+  const [state, setState] = useState<'still' | 'running' | 'stopping'>('still')
+  const given = useRef('')
+  const stopping = useRef(new AbortController())
+  /** Undefined while nothing runs. */
+  const latest = useRef<Ran<Row> | undefined>(undefined)
+  const edge = useRef<Running | undefined>(undefined)
+  const isShown = useRef(true)
+  // Another page, another environment, or a list that became empty takes the dialog along: what runs goes on there, and the
+  // edge of the page says where, how far it is and how to stop it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it goes, and what is done does not change
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+      const now = latest.current
+      if (now === undefined || stopping.current.signal.aborted) return
+      const count = now.done.length + now.failed.length + now.left.length
+      edge.current = sayRunning(`${action.text}: ${countedOf(bulk, count)} in ${name}`, partOf(now), () =>
+        stopping.current.abort(),
+      )
+    }
+  }, [])
+  const readAgain = () => {
+    for (const what of action.touches) void queries.invalidateQueries({ queryKey: [id, what] })
+  }
+  const run = async (rows: readonly Row[], before: Ran<Row>) => {
+    stopping.current = new AbortController()
+    const { signal } = stopping.current
+    const progress = (now: Ran<Row>) => {
+      latest.current = plus(before, now)
+      setRan(latest.current)
+      edge.current?.update(partOf(latest.current))
+    }
+    setState('running')
+    progress({ done: [], failed: [], left: rows })
+    const api = clientOf(id)
+    const result = await runMany(rows, (part) => action.act(part, given.current, api), {
+      ...(action.perCall === undefined ? {} : { perCall: action.perCall }),
+      signal,
+      onProgress: progress,
+    })
+    const all = plus(before, result)
+    latest.current = undefined
+    edge.current?.end()
+    onDone(result.done)
+    setRan(all)
+    setState('still')
+    // Not read again yet: the list may be empty then, and what is to be read here would be gone with it.
+    if (isShown.current && (all.failed.length > 0 || all.left.length > 0)) return
+    readAgain()
+    say(`${callsGoTo(id) ? '' : `${name}: `}${wordsOf(all)}`, all.failed.length === 0 ? 'good' : 'error')
+    if (isShown.current) onEnd()
+  }
+  return {
+    ran,
+    isRunning: state !== 'still',
+    isStopping: state === 'stopping',
+    start: (rows, answer) => {
+      given.current = answer
+      void run(rows, { done: [], failed: [], left: [] })
+    },
+    stop: () => {
+      stopping.current.abort()
+      setState((now) => (now === 'running' ? 'stopping' : now))
+    },
+    goOn: () => {
+      if (ran !== undefined) void run(ran.left, ran)
+    },
+    readAgain,
+    close: () => {
+      isShown.current = false
+      stopping.current.abort()
+    },
+  }
+}
