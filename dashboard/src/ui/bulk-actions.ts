@@ -31,6 +31,12 @@ export interface Bulk<Row> {
   readonly actions: readonly BulkAction<Row>[]
 }
 
+/** Where a call is for one row. */
+export const each =
+  <Row>(call: (row: Row, api: Client) => Promise<unknown>) =>
+  ([row]: readonly Row[], _answer: string, api: Client): Promise<unknown> =>
+    row === undefined ? Promise.resolve() : call(row, api)
+
 export const counted = (count: number): string => count.toLocaleString('en')
 
 export const countedOf = ({ one, of }: { readonly one: string; readonly of: string }, count: number): string =>

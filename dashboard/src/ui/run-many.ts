@@ -1,5 +1,4 @@
 // Calls for many things, a few at a time: how far it has come, what failed and why, and an end before its end.
-import type { Client } from '../api.ts'
 
 export interface Failure<Row> {
   readonly row: Row
@@ -18,12 +17,6 @@ export interface Ran<Row> {
 
 /** For one call; rows that a call for several refused come back with the reason. */
 export type Act<Row> = (rows: readonly Row[]) => Promise<readonly Failure<Row>[] | unknown>
-
-/** Where a call is for one row. */
-export const each =
-  <Row>(call: (row: Row, api: Client) => Promise<unknown>) =>
-  ([row]: readonly Row[], _answer: string, api: Client): Promise<unknown> =>
-    row === undefined ? Promise.resolve() : call(row, api)
 
 /** As many as a person waits for; the rest stays chosen. */
 export const rowsMax = 500

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api.ts'
 import { answerOf } from '../../api.ts'
 import { useMayChange } from '../../session.tsx'
 import type { Bulk } from '../../ui/bulk.tsx'
-import { each } from '../../ui/run-many.ts'
+import { each } from '../../ui/bulk-actions.ts'
 import { personOf } from './outcome.ts'
 
 type Activity = Schemas['Activity']
