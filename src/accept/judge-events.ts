@@ -132,7 +132,8 @@ async function judgeAll(events: readonly GivenEvent[], facts: JudgingFacts): Pro
   let turnsLeft = busyTurnsMax
   let begun = 0
   for (const [at, event] of events.entries()) {
-    for (; begun < events.length && begun <= at + checksAheadMax; begun += 1) {
+    // The next group is begun when this one is judged.
+    for (; begun < events.length && (begun <= at || begun % checksAheadMax > 0); begun += 1) {
       beginCheckElsewhere(events[begun], facts)
       if (turn.isOver()) await turn.next()
     }
@@ -151,8 +152,11 @@ async function judgeAll(events: readonly GivenEvent[], facts: JudgingFacts): Pro
   return judged
 }
 
-/** Payloads of one call that threads check at one time: together they cost a thread little more than one does. */
-const checksAheadMax = 100
+/**
+ * Payloads of one call that threads check at one time: small ones cost a thread little more together than one does, and of large ones
+ * no one else waits for more.
+ */
+const checksAheadMax = 20
 
 /**
  * For payloads that the machine was too busy to judge: in the next turn they may have the processor for long enough. Of all
@@ -340,7 +344,7 @@ function severityOf(overrides: Readonly<Record<string, unknown>>): Severity | un
   return severities.find((severity) => severity === requested)
 }
 
-/** With its defaults, and its errors after that. A copy if there is a schema: the defaults are written into it. */
+/** With its defaults, and its errors after that. A copy where a schema is checked here: the defaults are written into it. */
 function judgePayload(
   given: Readonly<Record<string, unknown>>,
   { schema, variables }: CheckedVersion,

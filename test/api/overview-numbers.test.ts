@@ -345,3 +345,16 @@ test('a test of a workflow that a provider took is not captured, also if the pro
   assert.equal(stored?.own, true, 'it has our own id')
   assert.deepEqual([(await list('&captured=true')).data.length, (await list('&captured=false')).data.length], [0, 1])
 })
+
+test('what a node of another release captured is shown as captured, and stays so when the outbox forgets it', async () => {
+  await mail.remove('mailhook')
+  await mail.account('mailbox', { primary: true, configurations: { capture: true } })
+  const { transactionId } = await scene.run(await scene.workflow([email('Kept')]), person())
+  const mark = sql`update messages set is_captured = false where outbox_at is not null returning id`
+  assert.ok((await app.database.db.rows(mark)).length > 0)
+  const list = async (more: string) => (await get(`/v1/messages?transactionId=${transactionId}${more}`)).data
+  assert.equal((await list(''))[0].captured, true)
+  await scene.expect(200, 'DELETE', '/v1/outbox')
+  assert.equal((await list(''))[0].captured, true)
+  assert.equal((await list('&captured=true')).length, 1)
+})

@@ -6,14 +6,14 @@ import type { DetailCode } from '../../domain/insight/execution-detail.ts'
 import { wordings } from '../../domain/insight/execution-detail.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
 import { noProvider } from '../../world/meter.ts'
-import type { PinnedVersion, PinnedVersions } from '../activity/pinned-versions.ts'
+import type { PinnedVersions } from '../activity/pinned-versions.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { offsetPage } from '../page/offset-page.ts'
 import type { AskedRange, TimeRange } from '../page/time-range.ts'
 import { timeRangeOf } from '../page/time-range.ts'
 import { findTransactions, namedOf } from './queue-pages.ts'
 
-/** Of a time, so many of the newest are looked at: each is read whole to find its cause. */
+/** Only so many of the newest failures of a range are read: each with all of its details, to find its cause. */
 export const failuresLookedAtMax = 10_000
 
 /** Values of one filter are combined by “or”. */
@@ -62,71 +62,45 @@ const causes = Object.entries(wordings).flatMap(([code, { status }]) =>
 )
 const detailOf = (code: string): string => wordings[code as DetailCode]?.detail ?? 'The step failed'
 
-/** The newest failed steps of a time, as `j`. */
-function lookedAt(environment: Environment, { afterMs, beforeMs }: TimeRange): Statement {
+/** `found`: the newest failed steps of a range, each with the last thing that went wrong, and the type of its step. */
+function foundIn(environment: Environment, { afterMs, beforeMs }: TimeRange): Statement {
   const inTime = allOf([
     ...(afterMs === undefined ? [] : [sql`j.updated_at >= ${new Date(afterMs)}::timestamptz`]),
     ...(beforeMs === undefined ? [] : [sql`j.updated_at <= ${new Date(beforeMs)}::timestamptz`]),
   ])
-  return sql`(
-    select j.* from jobs j where j.environment_id = ${environment.id} and j.status = 'failed' and ${inTime}
-    order by j.updated_at desc, j.id desc limit ${failuresLookedAtMax}::int) as j`
+  // Types are read once for each step: definitions are long.
+  return sql`
+    failed as materialized (
+      select j.id, j.notification_id, j.event_id, j.subscriber_id, j.version_id, j.step, j.updated_at,
+             coalesce(cause.code, ${unknownCode}) as code, coalesce(cause.provider_id, ${noProvider}) as provider
+      from (
+        select * from jobs j where j.environment_id = ${environment.id} and j.status = 'failed' and ${inTime}
+        order by j.updated_at desc, j.id desc limit ${failuresLookedAtMax}::int) as j
+      left join lateral (
+        select one->>'code' as code, one->>'providerId' as provider_id
+        from jsonb_array_elements(j.details) with ordinality as reported (one, place)
+        where one->>'code' = any(${causes}::text[]) order by place desc limit 1) as cause on true),
+    types as materialized (
+      select s.version_id, s.step, v.definition->'steps'->(s.step::int)->'template'->>'type' as channel
+      from (select distinct version_id, step from failed) as s
+      join workflow_versions v on v.environment_id = ${environment.id} and v.id = s.version_id),
+    found as materialized (
+      select f.*, coalesce(t.channel, '') as channel
+      from failed f left join types t on t.version_id = f.version_id and t.step = f.step)`
 }
-
-/** The last thing of `j` that went wrong, as `cause`. */
-const withCause = sql`
-  left join lateral (
-    select one->>'code' as code, one->>'providerId' as provider_id
-    from jsonb_array_elements(j.details) with ordinality as reported (one, place)
-    where one->>'code' = any(${causes}::text[]) order by place desc limit 1) as cause on true`
-const code = sql`coalesce(cause.code, ${unknownCode})`
-const provider = sql`coalesce(cause.provider_id, ${noProvider})`
-
-interface GroupRow {
-  readonly version_id: string
-  readonly step: number
-  readonly code: string
-  readonly provider: string
-  readonly count: number
-}
-
-interface Group extends GroupRow {
-  readonly channel: string
-}
-
-async function groupsOf(
-  db: Sql,
-  environment: Environment,
-  time: TimeRange,
-  versions: PinnedVersions,
-): Promise<{ groups: Group[]; isCapped: boolean }> {
-  const rows = await db.rows<GroupRow>(sql`
-    select j.version_id, j.step, ${code} as code, ${provider} as provider, count(*)::int as count
-    from ${lookedAt(environment, time)} ${withCause} group by 1, 2, 3, 4`)
-  const pinned = await versions.of(db, environment, new Set(rows.map((row) => row.version_id)))
-  const groups = rows.map((row) => ({ ...row, channel: typeOf(pinned.get(row.version_id), row.step) }))
-  return { groups, isCapped: sumOf(rows) >= failuresLookedAtMax }
-}
-
-const typeOf = (version: PinnedVersion | undefined, step: number): string =>
-  version?.definition.steps[step]?.template.type ?? ''
-const sumOf = (rows: readonly { count: number }[]): number => rows.reduce((sum, { count }) => sum + count, 0)
 
 /** How many failed, by what went wrong; the most frequent first. */
 export async function failedGroups(
   db: Sql,
   environment: Environment,
   asked: AskedRange,
-  versions: PinnedVersions,
 ): Promise<{ total: number; isCapped: boolean; data: FailedGroup[] }> {
-  const { groups, isCapped } = await groupsOf(db, environment, timeRangeOf(asked), versions)
-  const all = new Map<string, FailedGroup>()
-  for (const { channel, provider, code, count } of groups) {
-    const key = `${channel} ${provider} ${code}`
-    all.set(key, { channel, provider, code, detail: detailOf(code), count: count + (all.get(key)?.count ?? 0) })
-  }
-  const data = [...all.values()].sort((one, other) => other.count - one.count)
-  return { total: sumOf(groups), isCapped, data }
+  const rows = await db.rows<Omit<FailedGroup, 'detail'>>(sql`
+    with ${foundIn(environment, timeRangeOf(asked))}
+    select channel, provider, code, count(*)::int as count from found group by 1, 2, 3 order by 4 desc, 1, 2, 3`)
+  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  const data = rows.map((row) => ({ ...row, detail: detailOf(row.code) }))
+  return { total, isCapped: total >= failuresLookedAtMax, data }
 }
 
 interface StepRow {
@@ -139,38 +113,38 @@ interface StepRow {
   readonly updated_at: Date
   readonly code: string
   readonly provider: string
+  readonly channel: string
 }
 
-/** The newest failure first. Its count is that of the groups that fit. */
+/** The newest failure first, with the count of those that fit. */
 export async function failedStepsPage(
   db: Sql,
   environment: Environment,
   query: FailedStepsQuery,
   versions: PinnedVersions,
 ): Promise<OffsetPage<FailedStep>> {
-  const time = timeRangeOf(query)
-  const { groups, isCapped } = await groupsOf(db, environment, time, versions)
-  const fits = (values: readonly string[] | undefined, value: string) => !values?.length || values.includes(value)
-  const fitting = groups.filter(
-    (one) => fits(query.channel, one.channel) && fits(query.provider, one.provider) && fits(query.code, one.code),
-  )
-  const count = { totalCount: sumOf(fitting), totalCountCapped: isCapped }
-  if (fitting.length === 0) return offsetPage([], query, count)
-  const isAll = fitting.length === groups.length
-  const rows = await db.rows<StepRow>(sql`
-    select j.id, j.notification_id, j.event_id, j.subscriber_id, j.version_id, j.step, j.updated_at,
-           ${code} as code, ${provider} as provider
-    from ${lookedAt(environment, time)} ${withCause}
-    where ${isAll ? sql`true` : isOneOf(fitting)}
-    order by j.updated_at desc, j.id desc offset ${query.page * query.limit} limit ${query.limit + 1}`)
-  const page = offsetPage(rows, query, count)
-  return { ...page, data: await stepsOf(db, environment, page.data, versions) }
+  const { page, limit } = query
+  const rows = await db.rows<{ total: number; is_capped: boolean } & (StepRow | { id: null })>(sql`
+    with ${foundIn(environment, timeRangeOf(query))},
+    fitting as (select * from found where ${isAsked(query)}),
+    page as (select * from fitting order by updated_at desc, id desc offset ${page * limit} limit ${limit + 1}),
+    counted as (
+      select (select count(*)::int from fitting) as total, count(*) >= ${failuresLookedAtMax}::int as is_capped from found)
+    select counted.total, counted.is_capped, page.* from counted left join page on true
+    order by page.updated_at desc, page.id desc`)
+  const shown = rows.flatMap((row) => (row.id === null ? [] : [row as StepRow]))
+  const totals = { totalCount: rows[0]?.total ?? 0, totalCountCapped: rows[0]?.is_capped ?? false }
+  const whole = offsetPage(shown, query, totals)
+  return { ...whole, data: await stepsOf(db, environment, whole.data, versions) }
 }
 
-const isOneOf = (groups: readonly Group[]): Statement => sql`
-  (j.version_id, j.step, ${code}, ${provider}) in (
-    select * from unnest(${groups.map((one) => one.version_id)}::uuid[], ${groups.map((one) => one.step)}::smallint[],
-      ${groups.map((one) => one.code)}::text[], ${groups.map((one) => one.provider)}::text[]))`
+function isAsked({ channel, provider, code }: FailedStepsQuery): Statement {
+  const isOneOf = (column: Statement, values: readonly string[] | undefined): Statement[] => {
+    const filled = values?.filter((value) => value !== '') ?? []
+    return filled.length === 0 ? [] : [sql`${column} = any(${filled}::text[])`]
+  }
+  return allOf([...isOneOf(sql`channel`, channel), ...isOneOf(sql`provider`, provider), ...isOneOf(sql`code`, code)])
+}
 
 async function stepsOf(
   db: Sql,
@@ -193,7 +167,7 @@ async function stepsOf(
       notificationId: row.notification_id,
       ...(transactionId === undefined ? {} : { transactionId }),
       failedAt: row.updated_at.toISOString(),
-      channel: typeOf(version, row.step),
+      channel: row.channel,
       provider: row.provider,
       code: row.code,
       detail: detailOf(row.code),

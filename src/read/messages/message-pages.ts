@@ -116,16 +116,23 @@ export async function countMessages(
 /** What was removed. The words of its partial index. */
 const isRemoved = sql`m.status is not null and m.deleted_at is not null`
 
-/** What is listed and what was removed are in different indexes: each is looked for in its own. */
-const kindsOf = ({ removed }: MessageFilter): readonly Statement[] =>
-  removed === undefined ? [isListed] : removed === 'only' ? [isRemoved] : [isListed, isRemoved]
+/** What is listed and what was removed are in different indexes: each is looked for in its own. What was not sent is in one. */
+function kindsOf(filter: MessageFilter): readonly Statement[] {
+  const { removed } = filter
+  if (removed === undefined) return [isListed]
+  if (removed === 'only') return [isRemoved]
+  return isOfUnsent(filter) ? [sql`m.status is not null`] : [isListed, isRemoved]
+}
+
+const isOfUnsent = ({ statuses, errorIds }: MessageFilter): boolean =>
+  errorIds !== undefined || statuses?.includes('sent') === false
 
 /** A provider has no index: without a narrower filter that has one, all messages of the time are looked at. */
 export function isWalk(filter: MessageFilter): boolean {
-  const { providers, subscriberId, events, contextKeys = [], statuses, errorIds, captured, removed } = filter
-  if (subscriberId !== undefined || events !== undefined) return false
-  // What was not sent has an index.
-  if (contextKeys.length > 0 || errorIds !== undefined || statuses?.includes('sent') === false) return false
+  const { providers, subscriberId, events, contextKeys = [], captured, removed } = filter
+  if (subscriberId !== undefined || events !== undefined || contextKeys.length > 0) return false
+  // What was not sent has an index; what of it was removed may be rare in it.
+  if (isOfUnsent(filter)) return removed === 'only'
   // What was captured has one as well, unless it was removed; what was not may be rare among it.
   return providers !== undefined || captured === false || (captured === true && removed !== undefined)
 }

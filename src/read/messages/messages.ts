@@ -76,7 +76,7 @@ export async function messagesPage(
   return { ...page, data: await wholeMessages(db, sealer, principal, page.data) }
 }
 
-/** Removed messages have one index, by channel and time: with these filters all of them would be looked at. */
+/** Removed messages are indexed by channel and time only: with these filters all of them would be looked at. */
 function refuseUnindexed({ removed, subscriberId, contextKeys }: MessagesQuery): void {
   if (removed === undefined || (subscriberId ?? contextKeys) === undefined) return
   const words =
@@ -84,7 +84,7 @@ function refuseUnindexed({ removed, subscriberId, contextKeys }: MessagesQuery):
   throw invalidField('removed', words, removed)
 }
 
-/** How far back a provider’s messages are looked for where no start was given. */
+/** How far back messages are looked for where no index helps and no start was given. */
 export const walkedDays = 30
 
 function withBoundedWalk(filter: MessageFilter, now: Date): MessageFilter {

@@ -9,7 +9,7 @@ import { timeRangeOf } from '../page/time-range.ts'
 import { isUnsent } from './message-pages.ts'
 
 /** Of each channel, so many of the newest are looked at. */
-export const unsentLookedAtMax = 10_000
+const unsentLookedAtMax = 10_000
 
 export interface UnsentGroup {
   readonly channel: string

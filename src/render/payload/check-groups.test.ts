@@ -101,7 +101,7 @@ test('a payload that ends its thread fails alone; a thread that is late, or says
   await silentReply
 })
 
-test('who has waited too long is told so, and no one else', async () => {
+test('a payload that has waited too long is refused, and no other', async () => {
   let now = 0
   const { ask, groups, finish, turn } = thread(repeated)
   const check = createCheckGroups(ask, () => now)
@@ -115,4 +115,27 @@ test('who has waited too long is told so, and no one else', async () => {
   await late
   assert.deepEqual(await Promise.all([first, inTime]), ['a!', 'c!'])
   assert.deepEqual(groups, [['a'], ['c']])
+})
+
+test('payloads that are asked for alone wait no longer than others, and a full queue takes no more', async () => {
+  let now = 0
+  const ending = thread(() => {
+    now += 1_500
+    throw new ThreadFailure('broken', 'out of memory')
+  })
+  const check = createCheckGroups(ending.ask, () => now)
+  const replies = Promise.allSettled(['a', 'b', 'c', 'd'].map(check))
+  await ending.finish()
+  const errors = (await replies).map((one) => (one.status === 'rejected' ? one.reason : undefined))
+  assert.deepEqual(ending.groups, [['a', 'b', 'c', 'd'], ['a']])
+  assert.deepEqual(
+    errors.map((error) => isTooBusy(error)),
+    [false, true, true, true],
+  )
+  const full = thread(repeated)
+  const checkFull = createCheckGroups(full.ask)
+  const all = Promise.allSettled(Array.from({ length: 5_001 }, (_, at) => checkFull(String(at))))
+  await full.finish()
+  const statuses = (await all).map(({ status }) => status)
+  assert.deepEqual([statuses.indexOf('rejected'), statuses.filter((one) => one === 'rejected').length], [5_000, 1])
 })

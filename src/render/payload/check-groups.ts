@@ -9,6 +9,8 @@ export type AskThread<Reply> = (payloads: readonly string[]) => Promise<readonly
 interface Waiting<Reply> {
   readonly payload: string
   readonly sinceMs: number
+  /** One of its group ended the thread, and it may have been this one. */
+  isAlone: boolean
   resolve(reply: Reply): void
   reject(error: unknown): void
 }
@@ -16,8 +18,10 @@ interface Waiting<Reply> {
 /** Copied in one turn of the event loop. */
 const groupMax = 100
 const groupCharactersMax = 500_000
-/** A caller of events waits for no longer. */
+/** Before it is its turn: a caller of events is waiting. */
 const waitMsMax = 2_000
+/** More would not be checked in that time. */
+const waitingMax = 5_000
 
 /** Rejects as `ask` does, or with what `isTooBusy` recognises. */
 export function createCheckGroups<Reply>(
@@ -41,7 +45,8 @@ export function createCheckGroups<Reply>(
 
   return (payload) =>
     new Promise((resolve, reject) => {
-      waiting.push({ payload, sinceMs: nowMs(), resolve, reject })
+      if (waiting.length >= waitingMax) return reject(tooBusy())
+      waiting.push({ payload, sinceMs: nowMs(), isAlone: false, resolve, reject })
       if (!isAsking) void askForAll()
     })
 }
@@ -54,27 +59,27 @@ function refuseLate<Reply>(waiting: Waiting<Reply>[], nowMs: number): void {
 
 function takeGroup<Reply>(waiting: Waiting<Reply>[]): Waiting<Reply>[] {
   let characters = 0
-  const end = waiting.findIndex(({ payload }, at) => {
+  const end = waiting.findIndex(({ payload, isAlone }, at) => {
     characters += payload.length
-    return at >= groupMax || (at > 0 && characters > groupCharactersMax)
+    return at > 0 && (at >= groupMax || characters > groupCharactersMax || isAlone || waiting[0]?.isAlone === true)
   })
   return waiting.splice(0, end < 0 ? waiting.length : end)
 }
 
 /** Those of which nothing was said. */
-async function settled<Reply>(ask: AskThread<Reply>, group: readonly Waiting<Reply>[]): Promise<Waiting<Reply>[]> {
+async function settled<Reply>(ask: AskThread<Reply>, group: Waiting<Reply>[]): Promise<Waiting<Reply>[]> {
   try {
     const replies = await ask(group.map(({ payload }) => payload))
     if (replies.length === 0) throw tooBusy()
     for (const [at, reply] of replies.entries()) group[at]?.resolve(reply)
     return group.slice(replies.length)
   } catch (error) {
-    // One of them ended the thread: it must not speak for the others.
-    if (group.length > 1 && error instanceof ThreadFailure && error.kind === 'broken') {
-      for (const one of group) await settled(ask, [one])
-    } else {
-      for (const { reject } of group) reject(error)
+    const isOneOfMany = group.length > 1 && error instanceof ThreadFailure && error.kind === 'broken'
+    for (const one of group) {
+      // Which of them ended the thread is found out by asking for each alone.
+      if (isOneOfMany) one.isAlone = true
+      else one.reject(error)
     }
-    return []
+    return isOneOfMany ? group : []
   }
 }

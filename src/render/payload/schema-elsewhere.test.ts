@@ -5,7 +5,7 @@ import type { ThreadFailureKind, Threads } from '../../world/threads.ts'
 import { createThreads, ThreadFailure } from '../../world/threads.ts'
 import { compilePayloadSchema, isTooBusy } from './payload-schema.ts'
 import type { SchemaElsewhere, SchemaRequest } from './schema-elsewhere.ts'
-import { compileSchema, valuesHereMax } from './schema-elsewhere.ts'
+import { compileSchema, schemaReply, valuesHereMax } from './schema-elsewhere.ts'
 import { judgeSchemaAhead, schemaVerdict } from './schema-verdicts.ts'
 
 const real = createThreads({ entry: new URL('../render-thread.js', import.meta.url), size: 1 })
@@ -44,6 +44,29 @@ test('what a thread says of a payload is what is said here, and the defaults are
     const given = Object.freeze({ ...payload })
     assert.deepEqual(await known.checkElsewhere(given), { unfit, payload: unfit.length === 0 ? copy : given })
   }
+})
+
+test('each payload of a group has its own verdict, and what was not said of a long group is asked for again', async () => {
+  const known = await elsewhere(real, large)
+  const payloads = Array.from({ length: 150 }, (_, at) => (at % 3 === 0 ? { field2: 'abc', at } : { total: at }))
+  const replies = await Promise.all(payloads.map((payload) => known.checkElsewhere(payload)))
+  for (const [at, { unfit, payload }] of replies.entries()) {
+    assert.equal(unfit.length, at % 3 === 0 ? 1 : 0)
+    assert.deepEqual(payload, at % 3 === 0 ? payloads[at] : { total: at, currency: 'EUR' })
+  }
+  const payloadSchema = JSON.stringify(withFields(300, { filling: { default: 'x'.repeat(60_000) } }))
+  const reply = schemaReply({ payloadSchema, payloads: Array.from({ length: 20 }, () => '{}') })
+  assert.ok('value' in reply)
+  assert.deepEqual([reply.value.checks.length < 20, reply.value.checks.length >= 1], [true, true])
+})
+
+test('what goes wrong with one payload is said of it alone', () => {
+  const reply = schemaReply({ payloadSchema: JSON.stringify(large), payloads: ['{"total":1}', '{', '{"total":"?"}'] })
+  assert.ok('value' in reply)
+  const [good, broken, unfit] = reply.value.checks
+  assert.ok(good !== undefined && 'unfit' in good && good.unfit.length === 0)
+  assert.ok(broken !== undefined && 'fault' in broken)
+  assert.ok(unfit !== undefined && 'unfit' in unfit && unfit.unfit.length === 1)
 })
 
 test('small schemas go to no thread; of large ones each value counts, whatever it is', async () => {

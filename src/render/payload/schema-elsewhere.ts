@@ -38,7 +38,7 @@ export interface SchemaRequest {
 type Verdict = Pick<PayloadSchema & { ok: true }, 'ok' | 'slowPatterns'> | UnusableSchema
 
 /** `payload` is absent where it is as it was given. */
-type CheckReply = { readonly unfit: readonly string[]; readonly payload?: string } | { readonly isBusy: true }
+type CheckReply = { readonly unfit: readonly string[]; readonly payload?: string } | { readonly fault: string }
 
 /** Of the first payloads, and of all that there was time for. */
 export type SchemaReply =
@@ -67,7 +67,7 @@ export const compileSchema =
     })
     const checkElsewhere = async (payload: JsonObject): Promise<CheckedPayload> => {
       const reply = await check(JSON.stringify(payload)).catch(tooLate)
-      if ('isBusy' in reply) throw tooBusy()
+      if ('fault' in reply) throw faultOf(reply.fault)
       return { unfit: reply.unfit, payload: reply.payload === undefined ? payload : JSON.parse(reply.payload) }
     }
     return { ok: true, slowPatterns: verdict.slowPatterns, checkElsewhere }
@@ -78,8 +78,10 @@ type Asked = Extract<SchemaReply, { value: unknown }>['value']
 async function asked(threads: Threads, request: SchemaRequest): Promise<Asked> {
   const reply = (await threads.run(request)) as SchemaReply
   if (!('fault' in reply)) return reply.value
-  throw reply.fault === busy ? tooBusy() : new Error(reply.fault)
+  throw faultOf(reply.fault)
 }
+
+const faultOf = (fault: string): Error => (fault === busy ? tooBusy() : new Error(fault))
 
 const tooLongToCompile = {
   ok: false,
@@ -89,7 +91,7 @@ const tooLongToCompile = {
 } as const
 
 function withoutVerdict(error: unknown): { verdict: Verdict } {
-  // Its own limit, by the processor, is below the deadline, which goes by the clock.
+  // A thread that had the processor ends by itself before the deadline, which goes by the clock.
   if (isTooBusy(error) || (error instanceof ThreadFailure && error.kind !== 'broken')) {
     return { verdict: { ...tooLongToCompile, isStarved: true } }
   }
@@ -126,11 +128,15 @@ interface Held {
 }
 
 const busy = 'busy'
-/** Others wait for the thread: what is left of a group is asked for again. */
+/** Others wait for the thread, and the replies are read in one turn: what is left of a group is asked for again. */
 const groupMsMax = 200
+const repliesCharactersMax = 500_000
 
-/** No one waits for a thread as they do for the event loop; within its deadline. */
-const limitsInThread = { timeMaxMs: 3_000, totalMaxMs: 4_000 }
+/**
+ * No one waits for a thread as they do for the event loop. For each of two parts, the schema as such and its code: both together are
+ * within the deadline of the thread, if it has the processor.
+ */
+const limitsInThread = { timeMaxMs: 1_500, totalMaxMs: 2_000 }
 
 /** Its code is compiled with the first call of it, which must not count as the time of a payload. */
 function compiledForUse(text: string): PayloadSchema {
@@ -151,26 +157,33 @@ export function schemaReply({ payloadSchema, payloads }: SchemaRequest): SchemaR
     held.set(payloadSchema, { schema, characters: payloadSchema.length })
     const endMs = performance.now() + groupMsMax
     const checks: CheckReply[] = []
+    let charactersLeft = repliesCharactersMax
     for (const payload of payloads) {
-      checks.push(checkReply(schema, payload))
-      if (performance.now() > endMs) break
+      const reply = checkReply(schema, payload)
+      checks.push(reply)
+      charactersLeft -= 'unfit' in reply ? (reply.payload?.length ?? 0) : 0
+      if (charactersLeft < 0 || performance.now() > endMs) break
     }
     return { value: { verdict: { ok: true, slowPatterns: schema.slowPatterns }, checks } }
   } catch (error) {
-    if (isTooBusy(error)) return { fault: busy }
-    return { fault: error instanceof Error ? error.message : String(error) }
+    return { fault: wordsOf(error) }
   }
 }
 
+/** What went wrong with one payload says nothing of the others. */
 function checkReply(schema: UsableSchema, text: string): CheckReply {
-  const payload = JSON.parse(text)
   try {
+    const payload = JSON.parse(text)
     const unfit = schema.check(payload)
     if (unfit.length > 0) return { unfit }
     const filled = JSON.stringify(payload)
     return filled === text ? { unfit } : { unfit, payload: filled }
   } catch (error) {
-    if (isTooBusy(error)) return { isBusy: true }
-    throw error
+    return { fault: wordsOf(error) }
   }
+}
+
+function wordsOf(error: unknown): string {
+  if (isTooBusy(error)) return busy
+  return error instanceof Error ? error.message : String(error)
 }

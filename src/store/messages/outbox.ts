@@ -87,14 +87,14 @@ export async function clearFromOutbox(tx: Tx, environment: Environment, filter: 
       select m.id from messages m
       where m.environment_id = ${environment.id} and ${allOf(outboxConditions(environment, filter))}
       order by m.outbox_at, m.id limit ${clearedAtOnceMax} for no key update)
-    update messages m set outbox_at = null from found
+    update messages m set outbox_at = null, is_captured = true from found
     where m.environment_id = ${environment.id} and m.id = found.id`)
 }
 
 /** False when it is missing. */
 export async function takeFromOutbox(tx: Tx, environment: Environment, id: string): Promise<boolean> {
   const count = await tx.run(sql`
-    update messages m set outbox_at = null
+    update messages m set outbox_at = null, is_captured = true
     where m.environment_id = ${environment.id} and m.id = ${id} and m.outbox_at is not null and m.deleted_at is null`)
   return count > 0
 }
@@ -119,6 +119,6 @@ export async function sweepOutbox(tx: Tx, now: Date, limit: number): Promise<num
           case when edge.outbox_at >= ${oldestKept} then edge.id else ${lastId}::uuid end)
         order by m.outbox_at, m.id limit ${limit} for no key update skip locked) as old
       limit ${limit})
-    update messages m set outbox_at = null from swept
+    update messages m set outbox_at = null, is_captured = true from swept
     where m.environment_id = swept.environment_id and m.id = swept.id`)
 }

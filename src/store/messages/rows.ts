@@ -32,6 +32,7 @@ export interface MessageRow {
   readonly data: Record<string, unknown> | null
   readonly context_keys: string[] | null
   readonly is_test: boolean
+  /** Nodes of 0.1.0 mark only that it is in the outbox; what leaves the outbox is marked by whoever takes it out. */
   readonly is_captured: boolean
   readonly read: boolean
   readonly seen: boolean
@@ -62,7 +63,7 @@ export const feedMessageColumns = sql`m.id, m.event_id, m.notification_id, m.job
 /** Of a row called `m`. */
 export const messageColumns = sql`m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
   m.channel, m.status, m.provider_id, m.provider_message_id, m.error_id, m.error_text, m.content, m.subject, m.title, m.email,
-  m.phone, m.direct_webhook_url, m.device_tokens, m.addresses, m.cta, m.actor, m.data, m.context_keys, m.is_test, m.is_captured, m.read, m.seen, m.archived, m.first_seen_at, m.last_seen_at,
+  m.phone, m.direct_webhook_url, m.device_tokens, m.addresses, m.cta, m.actor, m.data, m.context_keys, m.is_test, m.is_captured or m.outbox_at is not null as is_captured, m.read, m.seen, m.archived, m.first_seen_at, m.last_seen_at,
   m.last_read_at, m.archived_at, m.snoozed_until, m.delivered_at, m.created_at, m.updated_at`
 
 /** What lists show: from the first outcome on, and not deleted. The words of the partial indexes. */

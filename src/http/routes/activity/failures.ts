@@ -22,7 +22,7 @@ const time = {
 }
 const cause = {
   channel: Type.String({ description: 'The type of the step.' }),
-  provider: Type.String({ description: 'The provider that the failure was reported of; `none` if it was none.' }),
+  provider: Type.String({ description: 'The provider that the step failed at; `none` if it was none.' }),
   code: Type.String({
     description: 'The code of the execution detail that says what went wrong; `unknown` if none does.',
   }),
@@ -56,21 +56,25 @@ const failureCauses = Type.Object(
   {
     steps: Type.Object(
       {
-        total: Type.Integer({ description: 'All failed steps.' }),
-        isCapped: Type.Boolean({ description: 'True if there are more than were looked at.' }),
+        total: Type.Integer({ description: 'All failed steps that were read.' }),
+        isCapped: Type.Boolean({
+          description: 'True if there are as many as are read at the most; there may be more.',
+        }),
         data: Type.Array(Type.Object({ ...cause, count }, { title: 'FailedStepCause' })),
       },
       { title: 'FailedStepCauses' },
     ),
     messages: Type.Object(
       {
-        isCapped: Type.Boolean({ description: 'True if there are more than were looked at.' }),
+        isCapped: Type.Boolean({
+          description: 'True if there are as many as are read at the most; there may be more.',
+        }),
         data: Type.Array(
           Type.Object(
             {
               channel: Type.String(),
               provider: Type.String({ description: '`none` if no provider was asked: there was no address.' }),
-              errorId: Type.String(),
+              errorId: Type.String({ description: 'Empty if the message has none.' }),
               detail: Type.String({ description: 'What it means, as a sentence.' }),
               count,
             },
@@ -93,12 +97,12 @@ export const failureRoutes = [
     path: '/v1/failures',
     operationId: 'listFailures',
     summary: 'List steps that failed',
-    description: `One item per step, the newest failure first. What was sent again since is not among them, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. The newest ${looked} failures of the time are looked at; where there are as many, \`totalCount\` is left out: use \`before\` for older ones.`,
+    description: `One item per step, the newest failure first. What was sent again since is not among them, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. Only the newest ${looked} failures of the range are read; if there are that many, \`totalCount\` is omitted: use \`before\` for older ones.`,
     query: Type.Object({
       channel: Type.Optional(
         Type.Array(literals(runnableStepTypes), { maxItems: filterValuesMax, description: 'The type of the step.' }),
       ),
-      provider: some('The provider that the failure was reported of, such as `sendgrid`; `none` if it was none.'),
+      provider: some('The provider that the step failed at, such as `sendgrid`; `none` if it was none.'),
       code: some('What went wrong: a `code` of the list.'),
       ...time,
       ...offsetParameters(pageLimitMax),
@@ -114,12 +118,12 @@ export const failureRoutes = [
     path: '/v1/failures/causes',
     operationId: 'listFailureCauses',
     summary: 'Count what failed by cause',
-    description: `\`steps\`: what \`GET /v1/failures\` lists. \`messages\`: those with the status \`warning\`, as \`GET /v1/messages?status=warning&removed=with\` lists them, created in the time. The most frequent first. Of each, the newest ${looked} are looked at.`,
+    description: `\`steps\`: what \`GET /v1/failures\` lists. \`messages\`: those with the status \`warning\`, as \`GET /v1/messages?status=warning&removed=with\` lists them, created in the range. The most frequent first. Only the newest ${looked} failed steps are read, and of each channel the newest ${looked} messages with the status \`warning\` or \`error\`.`,
     query: Type.Object(time),
     replies: { 200: failureCauses },
-    handle: async ({ db, versions }, { principal: { environment }, query }) => {
+    handle: async ({ db }, { principal: { environment }, query }) => {
       const [steps, messages] = await Promise.all([
-        failedGroups(db, environment, query, versions),
+        failedGroups(db, environment, query),
         unsentGroups(db, environment, query),
       ])
       return ok({ steps, messages })

@@ -66,13 +66,13 @@ export const messageRoutes = [
       errorIds: anyOfTexts('The `errorId` of the message; any of the values matches. What was sent has none.'),
       captured: Type.Optional(
         Type.Boolean({
-          description: `True: only messages that were captured instead of sent. False: only the others; without \`after\`, of the ${walkedDays} days up to \`before\`, or up to now.`,
+          description: `True: only messages that were captured instead of sent. False: only the others; without \`after\`, of the ${walkedDays} days up to \`before\`, or up to now, unless one of the filters that \`providers\` names is given too.`,
         }),
       ),
       removed: Type.Optional(
         literals(['without', 'with', 'only'], {
           default: 'without',
-          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`captured\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
+          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`captured\`, or with \`only\` and without the status \`sent\` among those asked for, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
         }),
       ),
       after: optionalTimestamp('Created at or after this ISO 8601 date or date-time; UTC if it has no zone.'),
