@@ -1,5 +1,4 @@
 // Calls for many things, a few at a time: how far it has come, what failed and why, and an end before its end.
-import type { Client } from '../api.ts'
 
 export interface Failure<Row> {
   readonly row: Row
@@ -21,8 +20,8 @@ export type Act<Row> = (rows: readonly Row[]) => Promise<readonly Failure<Row>[]
 
 /** Where a call is for one row. */
 export const each =
-  <Row>(call: (row: Row, api: Client) => Promise<unknown>) =>
-  ([row]: readonly Row[], _answer: string, api: Client): Promise<unknown> =>
+  <Row, Api>(call: (row: Row, api: Api) => Promise<unknown>) =>
+  ([row]: readonly Row[], _answer: string, api: Api): Promise<unknown> =>
     row === undefined ? Promise.resolve() : call(row, api)
 
 /** As many as a person waits for; the rest stays chosen. */
