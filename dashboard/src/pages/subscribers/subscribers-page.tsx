@@ -1,7 +1,7 @@
 // Subscribers: the people who can be notified, searched by id, name or address.
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Schemas } from '../../api.ts'
+import type { Client, Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
@@ -104,7 +104,9 @@ function useSubscriberBulk(): Bulk<Subscriber> | undefined {
               does: 'Their messages, addresses and payloads are removed from everything that happened. This cannot be undone.',
               typed: 'erase',
               touches: ['subscribers', 'activity', 'topics'],
-              act: each((one: Subscriber, api) => answerOf(api.POST('/v1/subscribers/{subscriberId}/erase', of(one)))),
+              act: each((one: Subscriber, api: Client) =>
+                answerOf(api.POST('/v1/subscribers/{subscriberId}/erase', of(one))),
+              ),
             },
           ]
         : []),
