@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, gone, scene, shown, skip } from '../story.ts'
+import { close, gone, news, scene, skip } from '../story.ts'
 import { bar, people, selected, tick } from './chosen.ts'
 
 /** A gateway that refuses until it works. */
@@ -94,7 +94,7 @@ test('many tenants are deleted together, and no other', { skip }, async () => {
   assert.equal(await dialog.getByRole('button', { name: 'Delete' }).isDisabled(), true)
   await dialog.getByLabel('Type delete 2 to confirm').fill('delete 2')
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await shown(visitor, '2 done')
+  await news(visitor, 'Delete, 2 tenants: 2 done')
   await gone(visitor.getByRole('row', { name: /Many tenant [02]/ }))
   await visitor.getByRole('row', { name: /Many tenant 1/ }).waitFor()
   const left = (await scene.call('GET', '/v1/tenants?limit=100')).data.map((one: Json) => one.identifier)
