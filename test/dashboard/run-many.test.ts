@@ -86,6 +86,23 @@ test('what is refused so each time has failed in the end, in the words of the se
   assert.equal(lengths.length, 7)
 })
 
+test('a service that is busy and says for how long is asked again; without that it has failed', async () => {
+  const busy = (retryAfterMs?: number) => Object.assign(new Error('Too busy'), { status: 503, retryAfterMs })
+  for (const [given, expected] of [
+    [1_000, { done: ['a'], failed: [], left: [] }],
+    [undefined, { done: [], failed: [{ row: 'a', words: 'Too busy' }], left: [] }],
+  ] as const) {
+    const { wait } = pauses()
+    let asked = 0
+    const act = async () => {
+      asked += 1
+      if (asked === 1) throw busy(given)
+    }
+    const { signal } = new AbortController()
+    assert.deepEqual(await runMany(['a'], act, { signal, wait, onProgress: () => {} }), expected)
+  }
+})
+
 test('other refusals are not tried again', async () => {
   const { lengths, wait } = pauses()
   let asked = 0
@@ -114,7 +131,9 @@ test('after a stop, rows in a pause and rows that were not begun are left, and n
   assert.ok(asked <= 6)
 })
 
-test('a pause that is not over when the run is stopped ends at once', async () => {
+test('a pause that is not over when the run is stopped ends at once', async (t) => {
+  // Time stands still: what waits for the end of the pause waits for ever.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const stop = new AbortController()
   const onProgress = ({ pauseMs }: Ran<number>) => {
     if (pauseMs !== undefined) queueMicrotask(() => stop.abort())

@@ -235,13 +235,13 @@ test('with another unit, the days that belong to the one before are gone', () =>
 test('a kind that was just chosen is unfinished until it has what the service would ask for', () => {
   const missing = (metadata: Record<string, unknown>) =>
     unfinishedOf(stepSchema, [{ name: 'Wait', template: { type: 'delay' }, metadata }])
-  assert.deepEqual(missing({ type: 'dynamic' }), ['Wait: Dynamic key is required'])
-  assert.deepEqual(missing({ type: 'scheduled', delayPath: ' ' }), ['Wait: Delay path is required'])
+  assert.deepEqual(missing({ type: 'dynamic' }), ['Wait: fill in Dynamic key'])
+  assert.deepEqual(missing({ type: 'scheduled', delayPath: ' ' }), ['Wait: fill in Delay path'])
   const months = { type: 'timed', amount: 1, unit: 'months' }
   assert.deepEqual(missing({ ...months, timed: { atTime: '09:00', monthlyType: 'on', ordinal: 'last' } }), [
-    'Wait: Ordinal value is required',
+    'Wait: fill in Ordinal value',
   ])
-  assert.deepEqual(missing({ ...months, timed: { atTime: '09:00', monthDays: [] } }), ['Wait: Month days is required'])
+  assert.deepEqual(missing({ ...months, timed: { atTime: '09:00', monthDays: [] } }), ['Wait: fill in Month days'])
   const done = [
     { type: 'regular', amount: 1, unit: 'days' },
     { type: 'dynamic', dynamicKey: 'payload.reminder' },

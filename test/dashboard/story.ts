@@ -19,6 +19,9 @@ export const heading = (at: Json, name: string | RegExp): Promise<void> =>
   at.getByRole('heading', { name }).first().waitFor()
 /** Pages change a little after what they were asked for: each of these waits for it. */
 export const shown = (at: Json, text: string | RegExp): Promise<void> => at.getByText(text).first().waitFor()
+/** At the edge of the page, the whole of it: a dialog may say a part of the same. */
+export const news = (at: Json, text: string): Promise<void> =>
+  at.locator('.news').getByText(text, { exact: true }).first().waitFor()
 export const gone = (what: Json): Promise<void> => what.first().waitFor({ state: 'detached' })
 export const titled = (at: Json, start: string): Promise<void> =>
   at.locator(`xpath=//title[starts-with(., '${start}')]`).waitFor({ state: 'attached' })
@@ -33,7 +36,10 @@ export async function leave(at: Json): Promise<void> {
   await at.goto('about:blank')
   scene.complaints.splice(0)
 }
-export async function close(visitor: Json): Promise<void> {
-  await visitor.context().close()
+/** What the page complained of is still to be looked at. */
+export const close = (visitor: Json): Promise<void> => visitor.context().close()
+/** For a story that has calls refused, or that is not yet known to have none. */
+export async function closeRefused(visitor: Json): Promise<void> {
+  await close(visitor)
   scene.complaints.splice(0)
 }

@@ -44,5 +44,7 @@ export const countedOf = ({ one, of }: { readonly one: string; readonly of: stri
 
 /** Leads from a row to what can be done with the selection … */
 export const barKey = '.'
+/** For those who hear it: a full stop alone is not spoken. */
+export const barKeyWords = 'the full stop key'
 /** … which are these, in their order; the way out of it is the last. */
 export const barStops = '[data-selection-bar] button:not(:disabled)'

@@ -14,7 +14,7 @@ export function BulkDialog<Row>({
   bulk,
   action,
   rows: chosen,
-  leftOut,
+  leftOut: others,
   onDone,
   onClose,
 }: {
@@ -26,12 +26,13 @@ export function BulkDialog<Row>({
   onClose: () => void
 }) {
   // While it runs, rows leave the list: it goes on with those that it began with.
-  const [rows] = useState(chosen)
+  const [{ rows, leftOut }] = useState({ rows: chosen, leftOut: others })
   const [answer, setAnswer] = useState('')
   const [typed, setTyped] = useState('')
   const run = useRun(bulk, action, { onDone, onEnd: onClose })
   const { ran, isRunning } = run
   const count = Math.min(rows.length, rowsMax)
+  const more = rows.length - count
   const word = action.typed === undefined ? '' : `${action.typed} ${count}`
   const isReady = typed === word && (action.asks === undefined || answer.trim() !== '')
   const isOver = ran !== undefined && !isRunning
@@ -51,7 +52,7 @@ export function BulkDialog<Row>({
         <>
           {isRunning ? (
             // What had the focus is gone or disabled by now.
-            <Button key="stop" autoFocus aria-busy={run.isStopping} onClick={run.stop}>
+            <Button key="stop" autoFocus onClick={run.stop}>
               {run.isStopping ? 'Stopping' : 'Stop'}
             </Button>
           ) : (
@@ -84,8 +85,9 @@ export function BulkDialog<Row>({
             <p className="text-ink-2">{action.does}</p>
             <p>
               <strong className="font-semibold">{countedOf(bulk, count)}</strong>
-              {leftOut > 0 && `; ${counted(leftOut)} of the selection are left out, since it does not apply to them`}
-              {rows.length > rowsMax && `; ${counted(rows.length - rowsMax)} more stay selected for another time`}.
+              {leftOut > 0 &&
+                `; ${counted(leftOut)} of the selection ${leftOut === 1 ? 'is' : 'are'} left out, because the action does not apply`}
+              {more > 0 && `; ${counted(more)} more ${more === 1 ? 'stays' : 'stay'} selected for another time`}.
             </p>
             {action.asks !== undefined && (
               <TextField {...action.asks} value={answer} maxLength={255} autoComplete="off" onText={setAnswer} />
@@ -119,19 +121,31 @@ function Result<Row>({
   const isGood = failed.length === 0 && left.length === 0
   return (
     <div className="flex flex-col gap-3">
+      {/* Heard at the start, in a pause and at the end; each row would be too much. */}
       <p role="status" className="flex items-center gap-2 font-medium">
-        {!isRunning && <Icon name={isGood ? 'check' : 'warning'} className={isGood ? 'text-green' : 'text-amber'} />}
-        {counted(done.length)} done, {counted(failed.length)} failed
-        {isRunning && ` of ${counted(count)}`}
-        {!isRunning && left.length > 0 && `, ${counted(left.length)} not done`}
+        {isRunning ? (
+          pauseMs === undefined ? (
+            'Running'
+          ) : (
+            `Too many requests. The run continues in ${secondsOf(pauseMs)}.`
+          )
+        ) : (
+          <>
+            <Icon name={isGood ? 'check' : 'warning'} className={isGood ? 'text-green' : 'text-amber'} />
+            {counted(done.length)} done, {counted(failed.length)} failed
+            {left.length > 0 && `, ${counted(left.length)} not done`}
+          </>
+        )}
       </p>
-      {isRunning && <progress aria-label="Progress" className="w-full" value={tried} max={Math.max(1, count)} />}
-      {isRunning && pauseMs !== undefined && (
-        <Notice tone="warning">
-          The service is asked too often. This goes on after a pause of {counted(Math.ceil(pauseMs / 1_000))} seconds.
-        </Notice>
+      {isRunning && (
+        <>
+          <progress aria-label="Progress" className="w-full" value={tried} max={Math.max(1, count)} />
+          <p className="text-ink-2">
+            {counted(done.length)} done, {counted(failed.length)} failed of {counted(count)}
+          </p>
+        </>
       )}
-      {[...byWords].map(([words, all]) => (
+      {[...(isRunning ? [] : byWords)].map(([words, all]) => (
         <Notice key={words} tone="error">
           {words}
           <span className="block text-xs">
@@ -148,6 +162,11 @@ function Result<Row>({
       )}
     </div>
   )
+}
+
+function secondsOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000)
+  return seconds === 1 ? '1 second' : `${counted(seconds)} seconds`
 }
 
 /** More names than so say no more. */

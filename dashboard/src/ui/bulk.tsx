@@ -3,12 +3,12 @@ import type { FocusEvent, KeyboardEvent } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import type { Bulk, BulkAction } from './bulk-actions.ts'
-import { barKey, counted, countedOf } from './bulk-actions.ts'
+import { barKey, barKeyWords, counted, countedOf } from './bulk-actions.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
 import { Button, IconButton } from './controls.tsx'
 import { Menu } from './menu.tsx'
 import type { Selection } from './selection.ts'
-import { stopOf } from './selection.ts'
+import { stopInPlace, stopOf } from './selection.ts'
 
 export type { Bulk } from './bulk-actions.ts'
 
@@ -60,7 +60,7 @@ export function BulkBar<Row>({
     <>
       {/* Always there: a screen reader says only what changes in a region that it knows. */}
       <span role="status" className="sr-only">
-        {rows.length > 0 && `${countedOf(bulk, rows.length)} selected. Press ${barKey} for what to do with them.`}
+        {rows.length > 0 && `${countedOf(bulk, rows.length)} selected. Press ${barKeyWords} for what to do with them.`}
       </span>
       {/* The end of the page, so that the bar lies on no row. */}
       {!isEmpty && page !== null && createPortal(<div aria-hidden className="h-16" />, page)}
@@ -147,22 +147,28 @@ function Actions<Row>({
 
 /** From the bar back to the row that one came from; also when all that was chosen is done, and the bar gone. */
 function useWayBack(isEmpty: boolean) {
-  const from = useRef<HTMLElement>(undefined)
+  const from = useRef<{ readonly row: HTMLElement; readonly list: Element | null; readonly place: number }>(undefined)
   const go = () => {
-    const row = from.current
+    const { row, list, place } = from.current ?? {}
     from.current = undefined
-    if (row?.isConnected === true) stopOf(row)?.focus()
+    const stop =
+      row?.isConnected === true ? stopOf(row) : list?.isConnected === true ? stopInPlace(list, place ?? 0) : null
+    if (stop !== null) return stop.focus()
+    document.querySelector<HTMLElement>('main tr[tabindex], main li a')?.focus({ preventScroll: true })
   }
   const back = useRef(go)
   back.current = go
   useEffect(() => {
-    if (isEmpty && document.activeElement === document.body) back.current()
+    // A page that was just opened keeps its focus.
+    if (isEmpty && from.current !== undefined && document.activeElement === document.body) back.current()
   }, [isEmpty])
   return {
     go,
     onFocus: ({ currentTarget, target, relatedTarget }: FocusEvent<HTMLElement>) => {
       if (!currentTarget.contains(target) || !(relatedTarget instanceof HTMLElement)) return
-      from.current = relatedTarget.closest<HTMLElement>('main tr, main li') ?? from.current
+      const row = relatedTarget.closest<HTMLElement>('main tr, main li')
+      const list = row?.parentElement ?? null
+      if (row !== null) from.current = { row, list, place: [...(list?.children ?? [])].indexOf(row) }
     },
   }
 }

@@ -1,7 +1,7 @@
 // The focus of a list whose rows come and go: a row that left it hands the focus to the one in its place.
 import type { FocusEvent } from 'react'
 import { useEffect, useRef } from 'react'
-import { stopOf } from './selection.ts'
+import { stopInPlace } from './selection.ts'
 
 /** For the element whose children are the rows. */
 export function useFocusKept() {
@@ -12,9 +12,8 @@ export function useFocusKept() {
     if (row === undefined || list?.isConnected !== true) return
     if (row.isConnected) had.current = { row, place: [...list.children].indexOf(row), list }
     else if (document.activeElement === document.body) {
-      const next = list.children[Math.min(place ?? 0, list.children.length - 1)]
       had.current = undefined
-      if (next instanceof HTMLElement) stopOf(next)?.focus({ preventScroll: true })
+      stopInPlace(list, place ?? 0)?.focus({ preventScroll: true })
     }
   })
   return {

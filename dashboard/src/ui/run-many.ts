@@ -11,7 +11,7 @@ export interface Ran<Row> {
   readonly failed: readonly Failure<Row>[]
   /** Not done yet; after a stop, what can be continued. */
   readonly left: readonly Row[]
-  /** The service was asked too often: so long it waits from when this was reported. */
+  /** The service was asked too often, or is busy: so long it waits from when this was reported. */
   readonly pauseMs?: number
 }
 
@@ -24,7 +24,7 @@ export const rowsMax = 500
 const callsAtOnce = 4
 /** Where the service asks for no other pause: the budget of a session fills up again within so much. */
 const pauseMinMs = 1_000
-/** A longer pause is for a person to decide on. */
+/** Longer than so it does not wait at once, whatever the service asks for; what is refused each time has failed in the end. */
 const pauseMaxMs = 60_000
 const triesMax = 8
 
@@ -43,10 +43,11 @@ const waited: Wait = (ms, signal) =>
     signal.addEventListener('abort', end)
   })
 
-/** Undefined where it was no matter of asking too often. */
+/** Undefined where nothing speaks for trying again: it was not asked too often, and not asked to come back later. */
 function pauseMsOf(error: unknown): number | undefined {
   const { status, retryAfterMs } = error as { status?: number; retryAfterMs?: number }
-  return status === 429 ? Math.min(pauseMaxMs, Math.max(pauseMinMs, retryAfterMs ?? 0)) : undefined
+  const isLater = status === 429 || (status === 503 && retryAfterMs !== undefined)
+  return isLater ? Math.min(pauseMaxMs, Math.max(pauseMinMs, retryAfterMs ?? 0)) : undefined
 }
 
 interface RunOptions<Row> {

@@ -20,6 +20,16 @@ export interface Selection<Row> {
 export const stopOf = (row: HTMLElement): HTMLElement | null =>
   row.tabIndex >= 0 ? row : row.querySelector<HTMLElement>('a')
 
+/** Of a row that left its list: the one in its place, or the last. Rows where the focus cannot stop only fill space. */
+export function stopInPlace(list: Element, place: number): HTMLElement | null {
+  const stops = [...list.children].slice(place).concat([...list.children].slice(0, place).reverse())
+  for (const row of stops) {
+    const stop = row instanceof HTMLElement ? stopOf(row) : null
+    if (stop !== null) return stop
+  }
+  return null
+}
+
 export function useSelection<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Selection<Row> {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const anchor = useRef<string | undefined>(undefined)

@@ -116,7 +116,8 @@ export function Table<Row>({
               )
             }
           />
-          <tbody onKeyDown={walk} {...focus}>
+          {/* In a long list a row that is only scrolled out of sight leaves the page as well. */}
+          <tbody onKeyDown={walk} {...(isLong ? {} : focus)}>
             {above > 0 && <tr style={{ height: above }} />}
             {drawn.map((index) => {
               const row = rows[index]

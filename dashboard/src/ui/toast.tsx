@@ -10,7 +10,7 @@ interface Undo {
 
 interface Toast {
   readonly id: number
-  readonly tone: 'good' | 'error'
+  readonly tone: 'good' | 'warning' | 'error'
   readonly text: string
   /** Takes back what was done. */
   readonly undo: Undo | undefined
@@ -27,8 +27,9 @@ export interface Running {
 }
 
 const shownMs = 6_000
-/** To read it, to think, and to get there. */
+/** To read it, to think, and to get there: for what can be acted on, and for what did not go well. */
 const actShownMs = 12_000
+const colours = { good: 'text-green', warning: 'text-amber', error: 'text-red' } as const
 let toasts: readonly Toast[] = []
 let last = 0
 const listeners = new Set<() => void>()
@@ -64,7 +65,8 @@ function show(news: Omit<Toast, 'id'>): () => void {
   const toast = { ...news, id: last }
   const [goingOn, told] = [toasts.filter(({ running }) => running), toasts.filter(({ running }) => !running)]
   change([...goingOn, ...told.slice(-3), toast])
-  setTimeout(() => dismiss(toast), news.undo === undefined && news.errorId === undefined ? shownMs : actShownMs)
+  const isShort = news.tone === 'good' && news.undo === undefined
+  setTimeout(() => dismiss(toast), isShort ? shownMs : actShownMs)
   return () => dismiss(toast)
 }
 
@@ -108,7 +110,7 @@ export function Toasts() {
         >
           <Icon
             name={toast.running !== undefined ? 'clock' : toast.tone === 'good' ? 'check' : 'warning'}
-            className={`mt-0.5 ${toast.running !== undefined ? 'text-blue' : toast.tone === 'good' ? 'text-green' : 'text-red'}`}
+            className={`mt-0.5 ${toast.running !== undefined ? 'text-blue' : colours[toast.tone]}`}
           />
           <span>
             {toast.text}

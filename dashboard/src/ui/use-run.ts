@@ -10,6 +10,8 @@ import { runMany } from './run-many.ts'
 import type { Running } from './toast.tsx'
 import { say, sayRunning } from './toast.tsx'
 
+const countOf = <Row>({ done, failed, left }: Ran<Row>): number => done.length + failed.length + left.length
+
 /** In one line, for the edge of the page. */
 function wordsOf<Row>({ done, failed, left }: Ran<Row>): string {
   const [first] = failed
@@ -28,6 +30,9 @@ const plus = <Row>(before: Ran<Row>, now: Ran<Row>): Ran<Row> => ({
 
 const partOf = <Row>({ done, failed, left }: Ran<Row>): number =>
   (done.length + failed.length) / Math.max(1, done.length + failed.length + left.length)
+
+const toneOf = <Row>({ failed, left }: Ran<Row>): 'good' | 'warning' | 'error' =>
+  failed.length > 0 ? 'error' : left.length > 0 ? 'warning' : 'good'
 
 interface Run<Row> {
   /** Undefined before it was started. */
@@ -58,6 +63,8 @@ export function useRun<Row>(
   const stopping = useRef(new AbortController())
   /** Undefined while nothing runs. */
   const latest = useRef<Ran<Row> | undefined>(undefined)
+  /** A result that waits in the dialog to be read. */
+  const unread = useRef<Ran<Row> | undefined>(undefined)
   const edge = useRef<Running | undefined>(undefined)
   const isShown = useRef(true)
   // Another page, another environment, or a list that became empty takes the dialog along: what runs goes on there, and the
@@ -67,10 +74,10 @@ export function useRun<Row>(
     isShown.current = true
     return () => {
       isShown.current = false
+      if (unread.current !== undefined) return tell(unread.current)
       const now = latest.current
       if (now === undefined || stopping.current.signal.aborted) return
-      const count = now.done.length + now.failed.length + now.left.length
-      edge.current = sayRunning(`${action.text}: ${countedOf(bulk, count)} in ${name}`, partOf(now), () =>
+      edge.current = sayRunning(`${action.text}: ${countedOf(bulk, countOf(now))} in ${name}`, partOf(now), () =>
         stopping.current.abort(),
       )
     }
@@ -78,7 +85,14 @@ export function useRun<Row>(
   const readAgain = () => {
     for (const what of action.touches) void queries.invalidateQueries({ queryKey: [id, what] })
   }
+  /** At the edge of the page, for whoever does not see the dialog any more. */
+  const tell = (all: Ran<Row>) => {
+    readAgain()
+    const where = callsGoTo(id) ? '' : ` in ${name}`
+    say(`${action.text}, ${countedOf(bulk, countOf(all))}${where}: ${wordsOf(all)}`, toneOf(all))
+  }
   const run = async (rows: readonly Row[], before: Ran<Row>) => {
+    unread.current = undefined
     stopping.current = new AbortController()
     const { signal } = stopping.current
     const progress = (now: Ran<Row>) => {
@@ -101,9 +115,11 @@ export function useRun<Row>(
     setRan(all)
     setState('still')
     // Not read again yet: the list may be empty then, and what is to be read here would be gone with it.
-    if (isShown.current && (all.failed.length > 0 || all.left.length > 0)) return
-    readAgain()
-    say(`${callsGoTo(id) ? '' : `${name}: `}${wordsOf(all)}`, all.failed.length === 0 ? 'good' : 'error')
+    if (isShown.current && toneOf(all) !== 'good') {
+      unread.current = all
+      return
+    }
+    tell(all)
     if (isShown.current) onEnd()
   }
   return {
@@ -124,6 +140,7 @@ export function useRun<Row>(
     readAgain,
     close: () => {
       isShown.current = false
+      unread.current = undefined
       stopping.current.abort()
     },
   }

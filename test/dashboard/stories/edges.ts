@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
+import { closeRefused, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
 
 test('hours that could not be saved stay in their fields, and a time left empty is not saved', { skip }, async () => {
   const { page } = shared
@@ -68,7 +68,7 @@ test('a fault of the service is said with an error id to copy, beside the form a
   await visitor.getByRole('button', { name: 'Copied', exact: true }).waitFor()
   assert.equal(await copied(), errorId)
   await scene.call('DELETE', `/v1/workflows/${_id}`)
-  await close(visitor)
+  await closeRefused(visitor)
 })
 
 test('a text that only looks like a time is shown as it is', { skip }, async () => {
@@ -121,7 +121,7 @@ test('environments whose names make the same address are opened each at their ow
   await visitor.getByRole('link', { name: 'QA-1' }).click()
   await visitor.waitForURL(new RegExp(`/qa-1-${second._id.slice(-8)}/activity\\?subscriber=ada$`))
   await isShown('QA-1')
-  await close(visitor)
+  await closeRefused(visitor)
   for (const one of made)
     await scene.call('DELETE', `/v1/environments/${one._id}?confirm=${one.name}`, undefined, keyOf(one))
 })
@@ -140,13 +140,13 @@ test('failures of an account lead to the steps that failed there', { skip }, asy
     await call.fulfill({ json: { ...answer, series: [...answer.series, failed] } })
   })
   await visitor.goto(`development/integrations/${made._id}`)
-  await visitor.getByRole('link', { name: 'See what happened' }).click()
+  await visitor.getByRole('link', { name: 'Failures that were not sent again since' }).click()
   await visitor.waitForURL((url: URL) => url.pathname.endsWith('/activity/failures'))
   assert.deepEqual(Object.fromEntries(new URL(visitor.url()).searchParams), {
     channel: 'email',
     provider: 'nodemailer',
     after: from,
   })
-  await close(visitor)
+  await closeRefused(visitor)
   await scene.call('DELETE', `/v1/integrations/${made._id}`)
 })

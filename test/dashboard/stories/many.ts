@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, gone, scene, shared, shown, skip } from '../story.ts'
+import { close, closeRefused, gone, news, scene, shared, shown, skip } from '../story.ts'
 import { bar, people, selected, tick } from './chosen.ts'
 
 test('a range is chosen with Shift, and all of it is added to a topic', { skip }, async () => {
@@ -24,7 +24,7 @@ test('a range is chosen with Shift, and all of it is added to a topic', { skip }
   assert.equal(await dialog.getByRole('button', { name: 'Add to a topic' }).isDisabled(), true)
   await dialog.getByLabel('Topic').fill('of-many')
   await dialog.getByLabel('Topic').press('Enter')
-  await shown(visitor, '3 done')
+  await news(visitor, 'Add to a topic, 3 subscribers: 3 done')
   await gone(bar(visitor))
   const { data } = await scene.call('GET', '/v2/topics/of-many/subscriptions')
   assert.deepEqual(data.map((one: Json) => one.subscriber.subscriberId).sort(), ['ranged-1', 'ranged-3', 'ranged-4'])
@@ -34,7 +34,7 @@ test('a range is chosen with Shift, and all of it is added to a topic', { skip }
   await tick(visitor, 'Select ranged-3 Many').click()
   await bar(visitor).getByRole('button', { name: 'Remove' }).click()
   await visitor.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-  await shown(visitor, '2 done')
+  await news(visitor, 'Remove, 2 subscribers: 2 done')
   assert.equal((await scene.call('GET', '/v2/topics/of-many/subscriptions')).data.length, 1)
   await close(visitor)
 })
@@ -65,7 +65,7 @@ test('x chooses by the keyboard, Shift and an arrow the next ones, Escape none; 
   assert.equal(await erase.isDisabled(), true)
   await dialog.getByLabel('Type erase 3 to confirm').fill('erase 3')
   await erase.click()
-  await shown(visitor, '3 done')
+  await news(visitor, 'Erase, 3 subscribers: 3 done')
   await gone(visitor.getByRole('row', { name: /keyed-1/ }))
   const left = await scene.call('GET', '/v2/subscribers?name=keyed-')
   assert.deepEqual(
@@ -96,10 +96,9 @@ test('what fails is counted and said in the service’s own words, and stays sel
   assert.deepEqual(await scene.violations(visitor), [])
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await gone(dialog)
-  // The browser itself complains of the refused call.
-  scene.complaints.splice(0)
   await shown(visitor, 'No suppressed address begins like this')
-  await close(visitor)
+  // The browser itself complains of the refused call.
+  await closeRefused(visitor)
 })
 
 test('waiting notifications are cancelled together, and sending again is offered only where something failed', {
@@ -124,7 +123,7 @@ test('waiting notifications are cancelled together, and sending again is offered
   await bar(visitor).getByRole('button', { name: 'Cancel' }).click()
   await visitor.getByLabel('Type cancel 2 to confirm').fill('cancel 2')
   await visitor.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-  await shown(visitor, '2 done')
+  await news(visitor, 'Cancel, 2 notifications: 2 done')
   await visitor
     .getByRole('row', { name: /Cancelled.*Many wait/ })
     .nth(1)
@@ -148,7 +147,7 @@ test('messages and captured messages are deleted together, the open one among th
   await bar(page).getByRole('button', { name: 'Delete' }).click()
   await page.getByLabel('Type delete 3 to confirm').fill('delete 3')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await shown(page, '3 done')
+  await news(page, 'Delete, 3 messages: 3 done')
   assert.equal((await scene.call('GET', '/v1/outbox?limit=50')).data.length, before - 3)
   await page.goto('development/activity/messages?channel=in_app')
   await page.getByRole('row').nth(1).focus()
@@ -158,7 +157,7 @@ test('messages and captured messages are deleted together, the open one among th
   await bar(page).getByRole('button', { name: 'Delete' }).click()
   await page.getByLabel('Type delete 2 to confirm').fill('delete 2')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await shown(page, '2 done')
+  await news(page, 'Delete, 2 messages: 2 done')
   assert.equal((await scene.call('GET', '/v1/messages?removed=only')).totalCount, 2)
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, disabled, heading, scene, shared, shown, skip } from '../story.ts'
+import { closeRefused, disabled, heading, scene, shared, shown, skip } from '../story.ts'
 
 test('`posthorn dashboard` makes a link to another environment', { skip }, async () => {
   const { stdout } = await scene.command('dashboard', '--environment', 'Production', '--url', scene.url)
@@ -111,7 +111,7 @@ test('signing out ends the session here and at the service', { skip }, async () 
   await visitor.goto('development')
   await heading(visitor, /^Sign in/)
   // A call that was on its way may be refused.
-  await close(visitor)
+  await closeRefused(visitor)
 })
 
 test('the outbox is emptied by typing the word', { skip }, async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { productionKey } from '../service.ts'
-import { close, gone, heading, scene, skip } from '../story.ts'
+import { close, closeRefused, gone, heading, scene, skip } from '../story.ts'
 
 const inProduction = (method: string, path: string, body?: unknown): Promise<Json> =>
   scene.call(method, path, body, productionKey)
@@ -70,6 +70,42 @@ test('what was delivered and then taken back or deleted is still in the list tha
   await visitor.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${counted - 2}$`) }).waitFor()
   await gone(visitor.getByRole('row', { name: /Taken back|Deleted/ }))
   await close(visitor)
+})
+
+const causesPath = /\/v1\/failures\/causes/
+
+test('when there are more failures than are looked at, a provider has at least as many as were', { skip }, async () => {
+  const visitor = await scene.visitor({ key: productionKey })
+  await visitor.route(causesPath, (call: Json) => {
+    const cause = { channel: 'sms', provider: 'twilio', detail: 'Unexpected provider error' }
+    const data = [
+      { ...cause, code: 'providerError', count: 4 },
+      { ...cause, code: 'misconfigured', count: 3 },
+    ]
+    return call.fulfill({
+      json: { steps: { total: 7, isCapped: true, data }, messages: { total: 0, isCapped: false, data: [] } },
+    })
+  })
+  await visitor.goto('production?range=7d')
+  await visitor.getByRole('row', { name: /^Twilio 0 7\+/ }).waitFor()
+  // Two causes, each in words of its own.
+  await visitor.getByText('The provider reported an error').waitFor()
+  await visitor.getByText(/The provider did not accept the account/).waitFor()
+  assert.deepEqual(await scene.violations(visitor), [])
+  await close(visitor)
+})
+
+test('without the causes of failures the overview has all the rest, and does not say that all is well', {
+  skip,
+}, async () => {
+  const visitor = await scene.visitor({ key: productionKey })
+  await visitor.route(causesPath, (call: Json) => call.fulfill({ status: 503, json: { message: 'It took too long' } }))
+  await visitor.goto('production?range=7d')
+  await figure(visitor, 'Events').waitFor()
+  await visitor.getByText('The causes of failures could not be read').waitFor()
+  assert.equal(await visitor.getByText('All is well').count(), 0)
+  // The browser itself complains of the refused call.
+  await closeRefused(visitor)
 })
 
 test('removed messages are not offered where they cannot be listed, and a short search says so', { skip }, async () => {

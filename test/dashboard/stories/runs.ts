@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { close, gone, heading, scene, shown, skip } from '../story.ts'
-import { bar, focused, selected, tick } from './chosen.ts'
+import { close, closeRefused, gone, heading, news, scene, skip } from '../story.ts'
+import { bar, focused, people, selected, tick } from './chosen.ts'
 
 /** Confirms the deletion of all topics of Production, of which `visitor` routes the calls, up to where it runs. */
 async function confirmAll(visitor: Json, count: number): Promise<void> {
@@ -16,19 +16,27 @@ async function confirmAll(visitor: Json, count: number): Promise<void> {
   await visitor.getByRole('dialog').getByRole('progressbar', { name: 'Progress' }).waitFor()
 }
 
-const callsOfTopics = /\/v2\/topics\/stopped-/
+const callsOfTopics = /\/v2\/topics\/[a-z]+-\d/
 const topicsOf = async (key: string): Promise<string[]> =>
   (await scene.call('GET', '/v2/topics?limit=100', undefined, key)).data.map((one: Json) => one.key)
 
-async function makeTopics(count: number, key = productionKey): Promise<void> {
-  for (let n = 0; n < count; n += 1) await scene.call('POST', '/v2/topics', { key: `stopped-${n}` }, key)
+/** As many in Production, and none that another story left there. */
+async function makeTopics(start: string, count: number): Promise<void> {
+  for (const key of await topicsOf(productionKey))
+    await scene.call('DELETE', `/v2/topics/${key}`, undefined, productionKey)
+  for (let n = 0; n < count; n += 1) await scene.call('POST', '/v2/topics', { key: `${start}-${n}` }, productionKey)
 }
 
 /** Holds the calls until they are continued; `came` waits for as many. */
-async function held(visitor: Json): Promise<{ readonly calls: Json[]; came(count: number): Promise<void> }> {
+async function held(
+  visitor: Json,
+  which = callsOfTopics,
+): Promise<{ readonly calls: Json[]; came(count: number): Promise<void> }> {
   const calls: Json[] = []
   const waiting = new Map<number, () => void>()
-  await visitor.route(callsOfTopics, (call: Json) => waiting.get(calls.push(call))?.())
+  await visitor.route(which, (call: Json) =>
+    call.request().method() === 'DELETE' ? waiting.get(calls.push(call))?.() : call.continue(),
+  )
   return {
     calls,
     came: (count) => new Promise((resolve) => (calls.length >= count ? resolve() : void waiting.set(count, resolve))),
@@ -37,7 +45,7 @@ async function held(visitor: Json): Promise<{ readonly calls: Json[]; came(count
 
 test('a run is stopped by closing its dialog; what is chosen and opened since then stays', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
-  await makeTopics(12)
+  await makeTopics('stopped', 12)
   const { calls, came } = await held(visitor)
   await visitor.goto('production/topics')
   await confirmAll(visitor, 12)
@@ -55,7 +63,7 @@ test('a run is stopped by closing its dialog; what is chosen and opened since th
   await bar(visitor).getByRole('button', { name: 'Delete' }).click()
   await visitor.getByRole('dialog').getByText('1 topic', { exact: true }).waitFor()
   for (const call of calls) await call.continue()
-  await shown(visitor, '4 done, 8 not done')
+  await news(visitor, 'Delete, 12 topics: 4 done, 8 not done')
   await visitor.getByLabel('Type delete 1 to confirm').waitFor()
   await selected(visitor, 1)
   assert.equal(calls.length, 4, 'a few at a time, and no more once it was stopped')
@@ -65,6 +73,7 @@ test('a run is stopped by closing its dialog; what is chosen and opened since th
 
 test('what is left after a stop is said, and continued without being confirmed again', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
+  await makeTopics('continued', 8)
   const { calls, came } = await held(visitor)
   await visitor.goto('production/topics')
   await confirmAll(visitor, 8)
@@ -80,7 +89,7 @@ test('what is left after a stop is said, and continued without being confirmed a
   assert.equal((await topicsOf(productionKey)).length, 4)
   await visitor.unroute(callsOfTopics)
   await dialog.getByRole('button', { name: 'Continue with 4' }).click()
-  await shown(visitor, '8 done')
+  await news(visitor, 'Delete, 8 topics: 8 done')
   await gone(dialog)
   assert.deepEqual(await topicsOf(productionKey), [])
   await close(visitor)
@@ -88,32 +97,40 @@ test('what is left after a stop is said, and continued without being confirmed a
 
 test('a run that asked too often waits as long as the service says, and goes on by itself', { skip }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
-  await makeTopics(6)
-  let asked = 0
+  await makeTopics('paused', 6)
+  let [asked, refused, isBusy] = [0, 0, true]
+  let allRefused = () => {}
+  const areRefused = new Promise<void>((resolve) => {
+    allRefused = resolve
+  })
   await visitor.route(callsOfTopics, async (call: Json) => {
     asked += 1
-    if (asked > 4) return call.continue()
-    return call.fulfill({ status: 429, headers: { 'retry-after': '50' }, json: { message: 'API rate limit exceeded' } })
+    if (!isBusy) return call.continue()
+    await call.fulfill({ status: 429, headers: { 'retry-after': '50' }, json: { message: 'API rate limit exceeded' } })
+    refused += 1
+    if (refused === 4) allRefused()
   })
   // Time goes on as usual, and faster where this test says so.
   await visitor.clock.install()
   await visitor.goto('production/topics')
   await confirmAll(visitor, 6)
-  await visitor.getByRole('dialog').getByText('a pause of 50 seconds').waitFor()
+  await visitor.getByRole('dialog').getByText('continues in 50 seconds').waitFor()
+  await areRefused
   await visitor.clock.runFor(20_000)
-  assert.ok(asked <= 4, 'not before the pause is over')
+  assert.equal(asked, 4, 'no more before the pause is over')
+  isBusy = false
   await visitor.clock.runFor(31_000)
-  await shown(visitor, '6 done')
+  await news(visitor, 'Delete, 6 topics: 6 done')
   assert.deepEqual(await topicsOf(productionKey), [])
   // The browser itself complains of the refused calls.
-  await close(visitor)
+  await closeRefused(visitor)
 })
 
 test('a run that is stopped in such a pause ends at once: what waited is not done, and did not fail', {
   skip,
 }, async () => {
   const visitor = await scene.visitor({ key: productionKey })
-  await makeTopics(6)
+  await makeTopics('refused', 6)
   let asked = 0
   await visitor.route(callsOfTopics, (call: Json) => {
     asked += 1
@@ -122,15 +139,15 @@ test('a run that is stopped in such a pause ends at once: what waited is not don
   await visitor.goto('production/topics')
   await confirmAll(visitor, 6)
   const dialog = visitor.getByRole('dialog')
-  await dialog.getByText('a pause of 60 seconds').waitFor()
+  await dialog.getByText('continues in 60 seconds').waitFor()
   await dialog.getByRole('button', { name: 'Stop' }).click()
   await dialog.getByText('0 done, 0 failed, 6 not done').waitFor()
   assert.ok(asked <= 4, 'no row is tried again')
   await visitor.unroute(callsOfTopics)
   await dialog.getByRole('button', { name: 'Continue with 6' }).click()
-  await shown(visitor, '6 done')
+  await news(visitor, 'Delete, 6 topics: 6 done')
   // The browser itself complains of the refused calls.
-  await close(visitor)
+  await closeRefused(visitor)
 })
 
 test('a run stays in the environment where it began, says so elsewhere, and can be stopped from there', {
@@ -141,8 +158,9 @@ test('a run stays in the environment where it began, says so elsewhere, and can 
   await visitor.getByLabel('API key').fill(productionKey)
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await visitor.waitForURL(/\/production$/)
-  await makeTopics(12)
-  await makeTopics(12, developmentKey)
+  await makeTopics('elsewhere', 12)
+  const twins = Array.from({ length: 12 }, (_, n) => `elsewhere-${n}`)
+  for (const key of twins) await scene.call('POST', '/v2/topics', { key })
   const { calls, came } = await held(visitor)
   await visitor.goto('development')
   const environment = (name: string): Json => visitor.getByRole('button', { name: `${name} environment, switch` })
@@ -155,23 +173,63 @@ test('a run stays in the environment where it began, says so elsewhere, and can 
   await came(4)
   // To another page, and to the other environment.
   await visitor.goBack()
-  const news = visitor.getByText('Delete: 12 topics in Production')
-  await news.waitFor()
+  const running = visitor.getByText('Delete: 12 topics in Production')
+  await running.waitFor()
   await visitor.goBack()
   await environment('Development').waitFor()
-  await news.waitFor()
+  await running.waitFor()
   assert.deepEqual(await scene.violations(visitor), [])
   // What was held goes on, and others follow: all of them in Production.
   for (const call of calls.slice(0, 4)) await call.continue()
   await came(8)
   await visitor.getByRole('button', { name: 'Stop', exact: true }).click()
   for (const call of calls.slice(4)) await call.continue()
-  await shown(visitor, 'Production: 8 done, 4 not done')
-  await gone(news)
+  await news(visitor, 'Delete, 12 topics in Production: 8 done, 4 not done')
+  await gone(running)
   assert.equal(calls.length, 8)
   assert.equal(new Set(calls.map((call) => call.request().headers()['x-posthorn-dashboard'])).size, 1)
   assert.equal((await topicsOf(productionKey)).length, 4)
-  const own = (await topicsOf(developmentKey)).filter((key) => key.startsWith('stopped-'))
-  assert.equal(own.length, 12, 'nothing was deleted in Development')
+  const own = await topicsOf(developmentKey)
+  assert.ok(
+    twins.every((key) => own.includes(key)),
+    'nothing was deleted in Development',
+  )
+  for (const key of twins) await scene.call('DELETE', `/v2/topics/${key}`)
+  await close(visitor)
+})
+
+test('whoever left for another page stays there when the message that was open is deleted', { skip }, async () => {
+  const visitor = await scene.visitor({ key: developmentKey })
+  const steps = [{ name: 'SMS', template: { type: 'sms', content: 'Left behind' } }]
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Left behind', active: true, steps })
+  for (const to of await people('left', 6))
+    await scene.call('POST', '/v1/events/trigger', { name: 'left-behind', to, payload: {} })
+  const { calls, came } = await held(visitor, /\/v1\/outbox\/[^?]+$/)
+  await visitor.getByRole('link', { name: 'Outbox', exact: true }).click()
+  await visitor.getByLabel('Search in messages').fill('Left behind')
+  await visitor.keyboard.press('Enter')
+  const links = visitor.getByLabel('Captured messages').getByRole('link')
+  await links.filter({ hasText: 'Left behind' }).nth(5).waitFor()
+  await visitor.waitForURL(/outbox\?text=/)
+  // The last of them: its turn comes after the first calls were answered.
+  await links.nth(5).click()
+  await visitor.getByRole('article').waitFor()
+  await links.nth(5).press('Control+a')
+  await selected(visitor, 6)
+  await bar(visitor).getByRole('button', { name: 'Delete' }).click()
+  await visitor.getByLabel('Type delete 6 to confirm').fill('delete 6')
+  await visitor.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await came(4)
+  await visitor.goBack()
+  await visitor.goBack()
+  await visitor.goBack()
+  await heading(visitor, 'Overview')
+  await visitor.getByText('Delete: 6 messages in Development').waitFor()
+  for (const call of calls.slice(0, 4)) await call.continue()
+  await came(6)
+  for (const call of calls.slice(4)) await call.continue()
+  await news(visitor, 'Delete, 6 messages: 6 done')
+  assert.match(visitor.url(), /\/development$/)
+  await scene.call('DELETE', `/v1/workflows/${_id}`)
   await close(visitor)
 })

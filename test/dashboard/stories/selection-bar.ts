@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { developmentKey } from '../service.ts'
-import { close, gone, scene, shown, skip } from '../story.ts'
+import { close, gone, news, scene, skip } from '../story.ts'
 import { bar, focused, people, selected, tick } from './chosen.ts'
 
 test('a key leads from a row to what can be done with the selection, and Escape back to the row', {
@@ -18,7 +18,7 @@ test('a key leads from a row to what can be done with the selection, and Escape 
   await visitor.keyboard.press('.')
   await focused(row)
   await visitor.keyboard.press('x')
-  await visitor.getByRole('status').filter({ hasText: '1 subscriber selected. Press . for' }).waitFor()
+  await visitor.getByRole('status').filter({ hasText: '1 subscriber selected. Press the full stop key for' }).waitFor()
   await visitor.keyboard.press('Shift+ArrowDown')
   await visitor.getByRole('status').filter({ hasText: '2 subscribers selected.' }).waitFor()
   await visitor.keyboard.press('.')
@@ -68,7 +68,7 @@ test('by the keyboard alone something is done to many, and one is back at the ro
   await focused(topic)
   await visitor.keyboard.type('by-keys')
   await visitor.keyboard.press('Enter')
-  await shown(visitor, '2 done')
+  await news(visitor, 'Add to a topic, 2 subscribers: 2 done')
   await gone(bar(visitor))
   await focused(row)
   assert.equal((await scene.call('GET', '/v2/topics/by-keys/subscriptions')).data.length, 2)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, gone, scene, shown, skip } from '../story.ts'
+import { close, closeRefused, gone, news, scene, skip } from '../story.ts'
 import { bar, people, selected, tick } from './chosen.ts'
 
 /** A gateway that refuses until it works. */
@@ -19,12 +19,10 @@ const gateway = createServer(async (request, answer) => {
 })
 after(() => gateway.close())
 
-test('what failed is sent again together; where one is refused, the reason stands with its name', {
-  skip,
-}, async () => {
+/** Once, for whichever story comes first. */
+async function openGateway(): Promise<void> {
+  if (gateway.listening) return
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
-  const visitor = await scene.visitor({ key: developmentKey })
-  await people('unsent', 4)
   await scene.call('POST', '/v1/integrations', {
     providerId: 'generic-sms',
     channel: 'sms',
@@ -37,6 +35,14 @@ test('what failed is sent again together; where one is refused, the reason stand
       from: 'Story',
     },
   })
+}
+
+test('what failed is sent again together; where one is refused, the reason stands with its name', {
+  skip,
+}, async () => {
+  await openGateway()
+  const visitor = await scene.visitor({ key: developmentKey })
+  await people('unsent', 4)
   const { _id } = await scene.call('POST', '/v1/workflows', {
     name: 'Many again',
     active: true,
@@ -75,6 +81,46 @@ test('what failed is sent again together; where one is refused, the reason stand
   await visitor.getByRole('row', { name: /Failed.*unsent-3 Many/ }).waitFor()
   assert.deepEqual(received.map((body) => /unsent-\d/.exec(body)?.[0]).sort(), ['unsent-0', 'unsent-2'])
   // The browser itself complains of the refused call.
+  await closeRefused(visitor)
+  await scene.call('DELETE', `/v1/workflows/${_id}`)
+})
+
+test('what failed is sent again from the overview, which says how far it is, also when no cause is left', {
+  skip,
+}, async () => {
+  await openGateway()
+  status = 400
+  const visitor = await scene.visitor({ key: developmentKey })
+  const steps = [{ name: 'SMS', template: { type: 'sms', content: 'Again {{ subscriber.firstName }}' } }]
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'All again', active: true, steps })
+  for (const to of await people('behind', 2))
+    await scene.call('POST', '/v1/events/trigger', { name: 'all-again', to, payload: {} })
+  await visitor.goto(`development/activity?workflow=${_id}`)
+  await visitor
+    .getByRole('row', { name: /Failed.*All again/ })
+    .nth(1)
+    .waitFor()
+  status = 200
+  await visitor.goto('development')
+  const attention = visitor.locator('section', { has: visitor.getByRole('heading', { name: 'Needs attention' }) })
+  await attention.getByRole('link', { name: 'All failures' }).waitFor()
+  // From here on no cause is left.
+  await visitor.route(/\/v1\/failures\/causes/, (call: Json) => {
+    const none = { total: 0, isCapped: false, data: [] }
+    return call.fulfill({ json: { steps: none, messages: none } })
+  })
+  await attention.getByRole('button', { name: 'Send again' }).click()
+  await attention.getByText(/^Sent again: [1-9]\d* of [1-9]\d* that failed$/).waitFor()
+  await gone(attention.getByRole('button', { name: 'Send again' }))
+  await attention.getByText(/^Sent again: /).waitFor()
+  assert.equal(await attention.getByText('All is well').count(), 0)
+  assert.deepEqual(await scene.violations(visitor), [])
+  await visitor.goto(`development/activity?workflow=${_id}`)
+  await visitor
+    .getByRole('row', { name: /(?:Sent|Delivered|Done).*All again/ })
+    .nth(1)
+    .waitFor()
+  assert.equal(received.filter((body) => body.includes('behind-')).length, 2, 'each once')
   await close(visitor)
   await scene.call('DELETE', `/v1/workflows/${_id}`)
 })
@@ -94,7 +140,7 @@ test('many tenants are deleted together, and no other', { skip }, async () => {
   assert.equal(await dialog.getByRole('button', { name: 'Delete' }).isDisabled(), true)
   await dialog.getByLabel('Type delete 2 to confirm').fill('delete 2')
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await shown(visitor, '2 done')
+  await news(visitor, 'Delete, 2 tenants: 2 done')
   await gone(visitor.getByRole('row', { name: /Many tenant [02]/ }))
   await visitor.getByRole('row', { name: /Many tenant 1/ }).waitFor()
   const left = (await scene.call('GET', '/v1/tenants?limit=100')).data.map((one: Json) => one.identifier)
@@ -130,5 +176,5 @@ test('many contexts are deleted together; one that is gone already is named with
   assert.deepEqual(left.sort(), ['team:first', 'workspace:design'])
   await scene.call('DELETE', '/v2/contexts/team/first')
   // The browser itself complains of the refused call.
-  await close(visitor)
+  await closeRefused(visitor)
 })

@@ -16,14 +16,14 @@ import { ActivityTabs } from './activity-tabs.tsx'
 import type { FailuresSearch } from './failures-query.ts'
 import { failuresQuery } from './failures-query.ts'
 import { reasonWords } from './filters.tsx'
+import { failureWords, personOf } from './outcome.ts'
 
 type Failed = Schemas['FailedStep']
 const pageSize = 50
 const refreshMs = 10_000
 
-const personOf = ({ subscriber }: Failed): string =>
-  [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') ||
-  (subscriber?.subscriberId ?? 'A deleted subscriber')
+const whyOf = ({ code, detail, provider }: Failed, providerName: (id: string) => string): string =>
+  `${failureWords(code, detail)}${provider === 'none' ? '' : ` (at ${providerName(provider)})`}`
 
 const columnsWith = (providerName: (id: string) => string): readonly Column<Failed>[] => [
   {
@@ -35,7 +35,7 @@ const columnsWith = (providerName: (id: string) => string): readonly Column<Fail
         <span className="flex min-w-0 flex-col">
           <bdi className="truncate font-medium">{one.workflow?.name ?? 'A deleted workflow'}</bdi>
           <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
-          <span className="truncate text-xs text-ink-3 lg:hidden">{one.detail}</span>
+          <bdi className="truncate text-xs text-ink-3 lg:hidden">{whyOf(one, providerName)}</bdi>
         </span>
       </span>
     ),
@@ -51,10 +51,9 @@ const columnsWith = (providerName: (id: string) => string): readonly Column<Fail
     from: 'lg',
     width: '38%',
     cell: (one) => (
-      <span className="block truncate text-ink-2" title={one.detail}>
-        {one.detail}
-        {one.provider !== 'none' && ` by ${providerName(one.provider)}`}
-      </span>
+      <bdi className="block truncate text-ink-2" title={whyOf(one, providerName)}>
+        {whyOf(one, providerName)}
+      </bdi>
     ),
   },
   {
@@ -81,7 +80,7 @@ export function FailuresPage() {
   )
   const words: Readonly<Record<string, readonly [name: string, shown: (value: string) => string]>> = {
     channel: ['Step', nameOfStep],
-    provider: ['By', (value) => (value === 'none' ? 'no provider' : providerName(value))],
+    provider: ['At', (value) => (value === 'none' ? 'no provider' : providerName(value))],
     code: ['Because of', reasonWords],
     after: ['Since', exactTime],
     before: ['Until', exactTime],

@@ -27,7 +27,7 @@ const pageSize = 50
 const channels: readonly Channel[] = ['email', 'in_app', 'sms', 'push', 'chat']
 /** By status; what was delivered also by whether it really left. */
 const results = [
-  ['sent', 'Delivered'],
+  ['sent', 'Sent or captured'],
   ['sent/without', 'Sent'],
   ['sent/only', 'Captured'],
   ['error', 'Failed'],

@@ -23,8 +23,24 @@ export const isCaptured = (job: Job): boolean =>
 
 export const stateOfJob = (job: Job): string => (isCaptured(job) ? 'captured' : job.status)
 
-export const personOf = (one: Pick<Schemas['Activity'], 'subscriber'>): string => {
-  const { subscriber } = one
+/** Where the service has one sentence for several causes. */
+const ownWords: Readonly<Record<string, string>> = {
+  providerError: 'The provider reported an error',
+  misconfigured: 'The provider did not accept the account: check its credentials and settings',
+  perhapsSent: 'The provider may have sent it, and did not say so',
+}
+
+/** Why something failed: the sentence of the service, or one of our own where two causes would read the same. */
+export const failureWords = (code: string, detail: string): string => ownWords[code] ?? detail
+
+interface Person {
+  readonly subscriberId: string
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly email?: string
+}
+
+export const personOf = ({ subscriber }: { readonly subscriber?: Person }): string => {
   if (subscriber === undefined) return 'A deleted subscriber'
   return (
     [subscriber.firstName, subscriber.lastName].filter(Boolean).join(' ') || subscriber.email || subscriber.subscriberId

@@ -51,9 +51,9 @@ const messagesOf = ({ providerId, channel }: Of, more: Record<string, string> = 
 })
 
 /** The list that has what a number counts: what was sent stays counted when it is deleted or taken back. */
-function behindOf(outcome: (typeof outcomes)[number][0], of: Of): Behind {
-  if (outcome === 'failed')
-    return { to: '/activity/failures', search: { channel: of.channel, provider: of.providerId } }
+function behindOf(outcome: (typeof outcomes)[number][0], of: Of): Behind | undefined {
+  // No list has these alone: failures that were sent again since are not listed, and they are steps, not messages.
+  if (outcome === 'failed') return undefined
   if (outcome === 'unsure') return messagesOf(of, { status: 'warning', removed: 'with' })
   return messagesOf(of, { status: 'sent', removed: 'with', captured: outcome === 'captured' ? 'only' : 'without' })
 }
@@ -66,7 +66,14 @@ export function seriesOf(counts: ProviderCounts, { providerId, channel }: Of): S
     )
     if (found === undefined && outcome !== 'sent') return []
     const behind = behindOf(outcome, { providerId, channel })
-    return [{ name, colour, behind, counts: found?.counts ?? counts.starts.map(() => 0) }]
+    return [
+      {
+        name,
+        colour,
+        ...(behind === undefined ? {} : { behind }),
+        counts: found?.counts ?? counts.starts.map(() => 0),
+      },
+    ]
   })
 }
 
@@ -137,7 +144,7 @@ export function Health({
                     }}
                     className="link"
                   >
-                    See what happened
+                    Failures that were not sent again since
                   </EnvLink>
                 )}
               </p>

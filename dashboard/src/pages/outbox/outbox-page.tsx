@@ -6,12 +6,13 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows, useChange } from '../../ask.ts'
 import { EnvLink, useGo } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
+import { useEnvironment, useMayChange } from '../../session.tsx'
 import type { Bulk } from '../../ui/bulk.tsx'
 import { BulkBar, RowTick } from '../../ui/bulk.tsx'
 import { each } from '../../ui/bulk-actions.ts'
 import { Button, buttonClass } from '../../ui/controls.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { useFocusKept } from '../../ui/focus-kept.ts'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
@@ -29,8 +30,11 @@ const keyOf = ({ _id }: Item): string => _id
 const nameOf = ({ to, subject, title, workflow }: Item): string =>
   `${subject ?? title ?? workflow.name} to ${to.join(', ')}`
 
-/** The message that is open is closed before it is deleted: it cannot be asked for any more. */
-const bulkOf = (openId: string | undefined, close: () => void): Bulk<Item> => ({
+/**
+ * The message that is open is closed before it is deleted: it cannot be asked for any more. Whoever is on another page by then
+ * stays there.
+ */
+const bulkOf = (slug: string, close: () => void): Bulk<Item> => ({
   of: 'messages',
   one: 'message',
   nameOf,
@@ -42,7 +46,7 @@ const bulkOf = (openId: string | undefined, close: () => void): Bulk<Item> => ({
       typed: 'delete',
       touches: ['outbox'],
       act: each(({ _id }: Item, api) => {
-        if (_id === openId) close()
+        if (location.pathname.endsWith(`/${slug}/outbox/${_id}`)) close()
         return answerOf(api.DELETE('/v1/outbox/{messageId}', { params: { path: { messageId: _id } } }))
       }),
     },
@@ -53,6 +57,7 @@ export function OutboxPage() {
   const { messageId } = useParams({ strict: false }) as { messageId?: string }
   const search = useSearch({ strict: false }) as { channel?: string; text?: string; recipient?: string }
   const go = useGo()
+  const { slug } = useEnvironment()
   const mayChange = useMayChange()
   const [clearing, setClearing] = useState(false)
   const [text, setText] = useState(search.text ?? '')
@@ -69,6 +74,7 @@ export function OutboxPage() {
   )
   const items = list.table.of.data === undefined ? [] : list.table.rowsOf(list.table.of.data)
   const selection = useSelection(items, keyOf)
+  const focus = useFocusKept()
   const clear = useChange(() => answerOf(client.DELETE('/v1/outbox')), {
     touches: ['outbox'],
     says: 'The outbox is empty',
@@ -149,7 +155,7 @@ export function OutboxPage() {
             <div className="card grid min-h-[560px] grid-cols-[minmax(0,1fr)] overflow-hidden lg:grid-cols-[360px_minmax(0,1fr)]">
               <div className={`relative lg:border-r lg:border-line ${messageId === undefined ? '' : 'max-lg:hidden'}`}>
                 <div className="lg:absolute lg:inset-0 lg:overflow-y-auto">
-                  <ul aria-label="Captured messages" className="divide-y divide-line" onKeyDown={walk}>
+                  <ul aria-label="Captured messages" className="divide-y divide-line" onKeyDown={walk} {...focus}>
                     {items.map((item) => (
                       <Row
                         key={item._id}
@@ -162,11 +168,7 @@ export function OutboxPage() {
                   </ul>
                   <MoreButton more={list.table.more()} busy={list.table.loadingMore} error={list.table.moreError} />
                   {mayChange && (
-                    <BulkBar
-                      bulk={bulkOf(messageId, () => go('/outbox', search))}
-                      selection={selection}
-                      keyOf={keyOf}
-                    />
+                    <BulkBar bulk={bulkOf(slug, () => go('/outbox', search))} selection={selection} keyOf={keyOf} />
                   )}
                 </div>
               </div>

@@ -9,6 +9,9 @@ const messages = '/activity/messages'
 /** What was delivered stays counted when it is deleted or taken back: the list has it as well. */
 const delivered = { status: 'sent', removed: 'with' } as const
 
+/** A link leaves out what is empty: without a part, the list would have more than its number. */
+export const isWhole = ({ search }: To): boolean => Object.values(search).every((part) => part !== '')
+
 export const eventsBehind = (after: string): To => ({ to: '/activity/events', search: { from: after } })
 export const queueBehind: To = { to: '/activity/queue', search: {} }
 
@@ -35,7 +38,7 @@ export const unsentBehind = (
     removed: 'with',
     channel,
     provider,
-    ...(errorId === '' ? {} : { reason: errorId }),
+    reason: errorId,
     after,
   },
 })

@@ -8,7 +8,7 @@ import { nameOfStep } from '../../ui/icons.tsx'
 import { Empty, Loading, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
-import { deliveredBehind, failedBehind } from './links.ts'
+import { deliveredBehind } from './links.ts'
 
 const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
 
@@ -20,7 +20,8 @@ const results: Readonly<Record<string, readonly [colour: string, name: string, b
   captured: ['violet', 'Captured', deliveredBehind({ captured: 'only' })],
   // No list has these alone: with the same status are those that were not sent for lack of an address.
   unsure: ['amber', 'Perhaps sent'],
-  failed: ['red', 'Failed', failedBehind()],
+  // Counted also if it was sent again since, which the list of failures leaves out.
+  failed: ['red', 'Failed'],
 }
 /** For what has no meaning of its own in a colour; more than these are added up. */
 const colours = ['accent', 'green', 'amber', 'violet', 'grey']

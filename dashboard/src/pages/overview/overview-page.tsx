@@ -12,6 +12,7 @@ import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
 import { deliveredBehind, eventsBehind, failedBehind, queueBehind } from './links.ts'
 import { OverTime } from './over-time.tsx'
+import { useSendingAgain } from './send-again.tsx'
 import { Shares } from './shares.tsx'
 
 const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const
@@ -45,7 +46,8 @@ export function OverviewPage() {
       ])
       // From where the counts begin, which are widened to whole steps: a list from there on has what they count.
       const query = { after: events.from }
-      const causes = await answerOf(client.GET('/v1/failures/causes', { params: { query } }))
+      // They are looked at one by one, which may take too long: the counts are shown without them.
+      const causes = await answerOf(client.GET('/v1/failures/causes', { params: { query } })).catch(() => undefined)
       return { events, messages, sent, failedSteps: steps, causes }
     },
     { everyMs: refreshMs, keeps: true },
@@ -63,6 +65,7 @@ export function OverviewPage() {
     },
     { everyMs: refreshMs, keeps: true },
   )
+  const sending = useSendingAgain()
   const queue = useAsk(['overview', 'queue'], () => answerOf(client.GET('/v1/counts/queue')), { everyMs: refreshMs })
   return (
     <Page
@@ -87,8 +90,9 @@ export function OverviewPage() {
           const of = (outcome: string) => messages.series.find((one) => one.outcome === outcome)?.total ?? 0
           const deliveredCount = of('sent') + of('captured')
           // What is listed, until there are more than a list counts.
-          const failed = causes.steps.isCapped ? failedSteps.total : causes.steps.total
-          const failedBy = causes.steps.isCapped ? failedSteps.series : failedSeries(causes)
+          const isListed = causes !== undefined && !causes.steps.isCapped
+          const failed = isListed ? causes.steps.total : failedSteps.total
+          const went = sent.series.filter(({ outcome }) => outcome !== 'failed')
           const unsure = of('unsure')
           const share = deliveredCount + failed === 0 ? undefined : deliveredCount / (deliveredCount + failed)
           const slowest = times.data?.channels.reduce((most, one) => Math.max(most, one.p95Ms), 0) ?? 0
@@ -111,7 +115,7 @@ export function OverviewPage() {
                     Counts appear within seconds of the first event.
                   </Empty>
                 </div>
-                <Attention queue={queue.data} causes={causes} after={after} />
+                <Attention queue={queue.data} causes={causes} after={after} sending={sending} />
               </>
             )
           }
@@ -153,7 +157,7 @@ export function OverviewPage() {
                   <Section title="By channel">
                     <Shares
                       head="Channel"
-                      series={[...sent.series.filter(({ outcome }) => outcome !== 'failed'), ...failedBy]}
+                      series={[...went, ...(isListed ? failedSeries(causes) : failedSteps.series)]}
                       times={times.data?.channels ?? []}
                       idOf={({ channel }) => channel}
                       nameOf={nameOfStep}
@@ -165,9 +169,11 @@ export function OverviewPage() {
                   <Section title="By provider">
                     <Shares
                       head="Provider"
-                      series={[...sent.series.filter(({ outcome }) => outcome !== 'failed'), ...failedBy].filter(
+                      // Steps are not counted by provider: only their causes say which it was.
+                      series={[...went, ...(causes === undefined ? [] : failedSeries(causes))].filter(
                         ({ provider }) => provider !== undefined && provider !== 'none',
                       )}
+                      failedAre={causes === undefined ? 'unknown' : isListed ? 'exact' : 'atLeast'}
                       times={times.data?.providers ?? []}
                       idOf={({ provider }) => provider}
                       nameOf={providerName}
@@ -177,7 +183,7 @@ export function OverviewPage() {
                     />
                   </Section>
                 </div>
-                <Attention queue={queue.data} causes={causes} after={after} />
+                <Attention queue={queue.data} causes={causes} after={after} sending={sending} />
               </div>
               <p className="text-xs text-ink-3">
                 95 of 100 messages of the slowest channel were delivered within {duration(slowest)}, waits that

@@ -2,6 +2,7 @@
 import { EnvLink } from '../../env-link.tsx'
 import { duration } from '../../ui/time.tsx'
 import type { To } from './links.ts'
+import { isWhole } from './links.ts'
 
 interface Counted {
   readonly outcome?: string
@@ -22,6 +23,7 @@ export function Shares<Count extends Counted, Time extends Timed>({
   linkOf,
   deliveredLinkOf,
   failedLinkOf,
+  failedAre = 'exact',
 }: {
   head: string
   series: readonly Count[]
@@ -31,6 +33,8 @@ export function Shares<Count extends Counted, Time extends Timed>({
   linkOf: (id: string) => { to: string; search?: Record<string, string> }
   deliveredLinkOf: (id: string) => To
   failedLinkOf: (id: string) => To
+  /** Whether all failures were looked at, only some, or none. */
+  failedAre?: 'exact' | 'atLeast' | 'unknown'
 }) {
   const ids = [...new Set(series.flatMap((one) => idOf(one) ?? []))]
   const sum = (id: string, outcomes: readonly string[]) =>
@@ -63,7 +67,11 @@ export function Shares<Count extends Counted, Time extends Timed>({
                 <Count of={sum(id, ['sent', 'captured'])} to={deliveredLinkOf(id)} />
               </td>
               <td className={`pr-4 pl-2 text-right sm:pr-2 ${failed > 0 ? 'text-red' : 'text-ink-3'}`}>
-                <Count of={failed} to={failedLinkOf(id)} />
+                {failedAre === 'unknown' ? (
+                  '–'
+                ) : (
+                  <Count of={failed} to={failedLinkOf(id)} isMore={failedAre === 'atLeast'} />
+                )}
               </td>
               <td className="px-2 text-right text-ink-2 max-sm:hidden">
                 {time === undefined ? '–' : duration(time.p50Ms)}
@@ -80,11 +88,12 @@ export function Shares<Count extends Counted, Time extends Timed>({
 }
 
 /** A number leads to what it counts; none of something leads nowhere. */
-const Count = ({ of: count, to }: { of: number; to: To }) =>
-  count === 0 ? (
-    '0'
-  ) : (
+function Count({ of: count, to, isMore = false }: { of: number; to: To; isMore?: boolean }) {
+  const shown = `${count.toLocaleString('en')}${isMore ? '+' : ''}`
+  if (count === 0 || !isWhole(to)) return shown
+  return (
     <EnvLink {...to} className="hover:underline">
-      {count.toLocaleString('en')}
+      {shown}
     </EnvLink>
   )
+}

@@ -10,6 +10,7 @@ import { BulkBar, RowTick } from '../../ui/bulk.tsx'
 import { Button, IconButton, TextField } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { ConfirmByTyping } from '../../ui/dialog.tsx'
+import { useFocusKept } from '../../ui/focus-kept.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { BackTo, MoreButton } from '../../ui/list.tsx'
 import { Answered, Empty, Page } from '../../ui/page.tsx'
@@ -66,6 +67,7 @@ export function TopicPage() {
   )
   const shown = members.table.of.data === undefined ? [] : members.table.rowsOf(members.table.of.data)
   const selection = useSelection(shown, keyOf)
+  const focus = useFocusKept()
   const add = useChange(
     (id: string) =>
       answerOf(client.POST('/v2/topics/{topicKey}/subscriptions', { params: { path }, body: { subscriptions: [id] } })),
@@ -143,7 +145,7 @@ export function TopicPage() {
                 shown.length === 0 ? (
                   <Empty icon="people" title="No subscribers yet" />
                 ) : (
-                  <ul className="divide-y divide-line">
+                  <ul className="divide-y divide-line" {...focus}>
                     {shown.map((one) => (
                       <li
                         key={one._id}

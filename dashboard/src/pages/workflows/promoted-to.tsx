@@ -1,14 +1,14 @@
 // Where a workflow was promoted to: the environments that one is signed in to, since when, and which version they have.
 import { useQueries, useQueryClient } from '@tanstack/react-query'
-import type { Schemas } from '../../api.ts'
-import { ApiError, answerOf, client, clientOf } from '../../api.ts'
+import type { Client, Schemas } from '../../api.ts'
+import { ApiError, answerOf, clientOf } from '../../api.ts'
 import { useEnvironment, useSessions } from '../../session.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Time } from '../../ui/time.tsx'
 import { isSameFiles } from './struck-out.ts'
 
 type Workflow = Schemas['Workflow']
-type Caller = typeof client
+type Caller = Client
 
 interface Promotion {
   /** The number that the version there has here; undefined when it is none of ours. */
@@ -85,9 +85,11 @@ export function PromotedTo({ workflow }: { workflow: Workflow }) {
       queryFn,
       staleTime: staleMs,
     })
+  // Asked for after others have answered, when the page may be of another environment.
+  const ours = clientOf(here.id)
   const own: Own = {
-    versions: () => once('versions', () => versionsOf(client, workflow._id, versionsMax)),
-    files: (version) => once(version, () => filesOf(client, workflow._id, version)),
+    versions: () => once('versions', () => versionsOf(ours, workflow._id, versionsMax)),
+    files: (version) => once(version, () => filesOf(ours, workflow._id, version)),
   }
   const asked = useQueries({
     queries: others.map(({ _id }) => ({

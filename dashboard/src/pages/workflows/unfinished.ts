@@ -33,10 +33,11 @@ function missingIn(schema: Schema, step: Json, otherName: string): string[] {
   const isHalf = filters.some(({ children = [] }) => children.some(isHalfWritten))
   return [
     ...(isHalf ? [`${where}: a comparison is not filled in`] : []),
-    ...violationsOf(schema, rest).map(
-      ({ path, message }) => `${where}: ${wordsOf(path.split('.').at(-1) ?? '')} ${message.toLowerCase()}`,
-    ),
-    ...missingSettings(metadata).map((member) => `${where}: ${wordsOf(member)} is required`),
+    ...violationsOf(schema, rest).map(({ path, message }) => {
+      const words = wordsOf(path.split('.').at(-1) ?? '')
+      return message === 'Is required' ? `${where}: fill in ${words}` : `${where}: ${words} ${message.toLowerCase()}`
+    }),
+    ...missingSettings(metadata).map((member) => `${where}: fill in ${wordsOf(member)}`),
     ...variants.flatMap((variant) => missingIn(schema, variant as Json, where)),
   ]
 }
