@@ -1,7 +1,10 @@
 // What the stories share: one service, one browser, and a page that is signed in to Development.
+import assert from 'node:assert/strict'
+import { after, afterEach, before } from 'node:test'
 import type { Json } from '../support/app.ts'
 import type { SampleIds } from './sample-data.ts'
-import { DashboardScene, noBrowser } from './service.ts'
+import { fill } from './sample-data.ts'
+import { DashboardScene, developmentKey, noBrowser } from './service.ts'
 
 export const skip = noBrowser
 export const scene = new DashboardScene()
@@ -14,6 +17,22 @@ interface Shared {
 }
 
 export const shared: Shared = { page: undefined, ids: { workflowId: '', notificationId: '', endpointId: '' } }
+
+/** Around the stories of a file: a service with sample data and a page that is signed in; nothing that a page complains of is passed over. */
+export function withSampleData(settings: Record<string, string> = {}): void {
+  before(async () => {
+    if (skip) return
+    await scene.open(settings)
+    shared.ids = await fill(scene)
+    shared.page = await scene.visitor({ key: developmentKey })
+  })
+  after(async () => {
+    if (!skip) await scene.close()
+  })
+  afterEach(() => {
+    assert.deepEqual(scene.complaints.splice(0), [])
+  })
+}
 
 export const heading = (at: Json, name: string | RegExp): Promise<void> =>
   at.getByRole('heading', { name }).first().waitFor()
