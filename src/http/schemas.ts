@@ -24,6 +24,11 @@ export const identifierText = (options: TSchemaOptions & { maxLength: number }) 
   Type.String({ minLength: 1, pattern: '^\\P{Cc}+$', ...options })
 
 export const timestamp = (options: TSchemaOptions = {}) => Type.String({ format: 'date-time', ...options })
+/** Longer than any ISO 8601 timestamp. */
+const timestampLengthMax = 64
+/** As a filter: whether it is one is checked where it is read. */
+export const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const uuid = (options: TSchemaOptions = {}) => Type.String({ format: 'uuid', ...options })
 

@@ -101,7 +101,7 @@ async function happen(): Promise<void> {
   await scene.advance(60 * 60_000, 30_000)
   vendors.does(number, 201)
   // Without an address: skipped, not failed.
-  for (let once = 0; once < 4; once += 1) await scene.run(both, { subscriberId: fresh('nobody') })
+  for (let once = 0; once < 4; once += 1) await scene.run(both, { subscriberId: fresh('unreachable') })
   // A step that fails without a message.
   await scene.run(mailed, person(), { overrides: { email: { to: 'nowhere' } } })
   for (let once = 0; once < 3; once += 1) await scene.run(quiet, person())

@@ -63,8 +63,9 @@ export function sayRunning(text: string, part: number, onStop: () => void): Runn
 function show(news: Omit<Toast, 'id'>): () => void {
   last += 1
   const toast = { ...news, id: last }
-  const [goingOn, told] = [toasts.filter(({ running }) => running), toasts.filter(({ running }) => !running)]
-  change([...goingOn, ...told.slice(-3), toast])
+  const running = toasts.filter((one) => one.running !== undefined)
+  const others = toasts.filter((one) => one.running === undefined)
+  change([...running, ...others.slice(-3), toast])
   const isShort = news.tone === 'good' && news.undo === undefined
   setTimeout(() => dismiss(toast), isShort ? shownMs : actShownMs)
   return () => dismiss(toast)

@@ -28,8 +28,7 @@ const plus = <Row>(before: Ran<Row>, now: Ran<Row>): Ran<Row> => ({
   failed: [...before.failed, ...now.failed],
 })
 
-const partOf = <Row>({ done, failed, left }: Ran<Row>): number =>
-  (done.length + failed.length) / Math.max(1, done.length + failed.length + left.length)
+const partOf = <Row>(ran: Ran<Row>): number => (ran.done.length + ran.failed.length) / Math.max(1, countOf(ran))
 
 const toneOf = <Row>({ failed, left }: Ran<Row>): 'good' | 'warning' | 'error' =>
   failed.length > 0 ? 'error' : left.length > 0 ? 'warning' : 'good'
@@ -74,7 +73,7 @@ export function useRun<Row>(
     isShown.current = true
     return () => {
       isShown.current = false
-      if (unread.current !== undefined) return tell(unread.current)
+      if (unread.current !== undefined) return report(unread.current)
       const now = latest.current
       if (now === undefined || stopping.current.signal.aborted) return
       edge.current = sayRunning(`${action.text}: ${countedOf(bulk, countOf(now))} in ${name}`, partOf(now), () =>
@@ -86,7 +85,7 @@ export function useRun<Row>(
     for (const what of action.touches) void queries.invalidateQueries({ queryKey: [id, what] })
   }
   /** At the edge of the page, for whoever does not see the dialog any more. */
-  const tell = (all: Ran<Row>) => {
+  const report = (all: Ran<Row>) => {
     readAgain()
     const where = callsGoTo(id) ? '' : ` in ${name}`
     say(`${action.text}, ${countedOf(bulk, countOf(all))}${where}: ${wordsOf(all)}`, toneOf(all))
@@ -119,7 +118,7 @@ export function useRun<Row>(
       unread.current = all
       return
     }
-    tell(all)
+    report(all)
     if (isShown.current) onEnd()
   }
   return {

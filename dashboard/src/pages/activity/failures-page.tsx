@@ -4,7 +4,8 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
-import { FilterChip } from '../../ui/chip.tsx'
+import type { FilterWords } from '../../ui/chip.tsx'
+import { FilterChips, filtersIn } from '../../ui/chip.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { List, Muted } from '../../ui/list.tsx'
@@ -78,14 +79,14 @@ export function FailuresPage() {
       answerOf(client.GET('/v1/failures', { params: { query: { ...failuresQuery(search), page, limit: pageSize } } })),
     { everyMs: refreshMs },
   )
-  const words: Readonly<Record<string, readonly [name: string, shown: (value: string) => string]>> = {
+  const words: FilterWords = {
     channel: ['Step', nameOfStep],
     provider: ['At', (value) => (value === 'none' ? 'no provider' : providerName(value))],
     code: ['Because of', reasonWords],
     after: ['Since', exactTime],
     before: ['Until', exactTime],
   }
-  const chips = Object.entries(search).filter(([name, value]) => name in words && value !== '')
+  const filters = filtersIn(search, words)
   return (
     <Page
       title="Failures"
@@ -93,21 +94,12 @@ export function FailuresPage() {
       lead="Each step that failed and was not sent again since, the newest first."
     >
       <ActivityTabs of="failures" />
-      {chips.length > 0 && (
-        <div className="flex flex-wrap items-center gap-1.5">
-          {chips.map(([name, value]) => (
-            <FilterChip
-              key={name}
-              name={words[name]?.[0] ?? name}
-              value={words[name]?.[1](String(value)) ?? ''}
-              onRemove={() => go('/activity/failures', { ...search, [name]: '' }, { replace: true })}
-            />
-          ))}
-          <Button look="quiet" onClick={() => go('/activity/failures')}>
-            Clear
-          </Button>
-        </div>
-      )}
+      <FilterChips
+        filters={filters}
+        words={words}
+        onRemove={(name) => go('/activity/failures', { ...search, [name]: '' }, { replace: true })}
+        onClear={() => go('/activity/failures')}
+      />
       <List
         label="Failures"
         {...list.table}
@@ -116,7 +108,7 @@ export function FailuresPage() {
         keyOf={({ _id }) => _id}
         onOpen={({ notificationId }) => go(`/activity/${notificationId}`)}
         empty={
-          chips.length > 0 ? (
+          filters.length > 0 ? (
             <Empty
               icon="search"
               title="No failure fits"

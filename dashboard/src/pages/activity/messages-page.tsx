@@ -5,7 +5,8 @@ import { answerOf, client } from '../../api.ts'
 import { useAskRows } from '../../ask.ts'
 import { useGo } from '../../env-link.tsx'
 import { Beside, hiddenWith, isBeside } from '../../ui/beside.tsx'
-import { FilterChip } from '../../ui/chip.tsx'
+import type { FilterWords } from '../../ui/chip.tsx'
+import { FilterChips, filtersIn } from '../../ui/chip.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { List, Muted } from '../../ui/list.tsx'
@@ -117,7 +118,7 @@ export function MessagesPage() {
   )
   const set = (name: keyof MessagesSearch, value: string) =>
     go('/activity/messages', { ...search, [name]: value }, { replace: true })
-  const words: Readonly<Record<string, readonly [name: string, shown: (value: string) => string]>> = {
+  const words: FilterWords = {
     provider: ['By', (value) => (value === 'none' ? 'no provider' : providerName(value))],
     reason: ['Because of', reasonWords],
     subscriber: ['Person', String],
@@ -125,7 +126,7 @@ export function MessagesPage() {
     after: ['Since', exactTime],
     before: ['Until', exactTime],
   }
-  const chips = Object.entries(search).filter(([name, value]) => name in words && value !== '')
+  const filters = filtersIn(search, words)
   const isOfFew = Boolean(search.subscriber)
   const isFiltered = Object.values(search).some(Boolean)
   return (
@@ -167,21 +168,12 @@ export function MessagesPage() {
           {isOfFew && <span className="text-xs text-ink-3">Removed messages cannot be listed by person.</span>}
           {isOfLastDays(search) && <span className="text-xs text-ink-3">30 days at most</span>}
         </div>
-        {chips.length > 0 && (
-          <div className="flex flex-wrap items-center gap-1.5">
-            {chips.map(([name, value]) => (
-              <FilterChip
-                key={name}
-                name={words[name]?.[0] ?? name}
-                value={words[name]?.[1](String(value)) ?? ''}
-                onRemove={() => set(name as keyof MessagesSearch, '')}
-              />
-            ))}
-            <Button look="quiet" onClick={() => go('/activity/messages')}>
-              Clear
-            </Button>
-          </div>
-        )}
+        <FilterChips
+          filters={filters}
+          words={words}
+          onRemove={(name) => set(name as keyof MessagesSearch, '')}
+          onClear={() => go('/activity/messages')}
+        />
       </div>
       <Beside
         detail={

@@ -33,9 +33,10 @@ export const messagesQuery = (search: MessagesSearch) => {
   }
 }
 
-/** Without a start, and without a filter that finds few, the service looks for a provider’s messages so far back. */
+/** Where no index helps, the service looks so far back, unless a start is given. */
 export function isOfLastDays(search: MessagesSearch): boolean {
   const { status, provider, reason, subscriber, transactionId, captured, removed, after } = search
-  const isOfSome = Boolean(provider || captured === 'without' || (captured && removed))
-  return isOfSome && !(after || reason || subscriber || transactionId) && (!status || status === 'sent')
+  if (after || subscriber || transactionId) return false
+  if (reason || (status && status !== 'sent')) return removed === 'only'
+  return Boolean(provider || captured === 'without' || (captured && removed))
 }

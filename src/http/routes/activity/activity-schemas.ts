@@ -12,7 +12,7 @@ import {
   timeUnits,
   weekDays,
 } from '../../../domain/workflows/workflow.ts'
-import { freeObject, literals, nullableString, offsetParameters, timestamp } from '../../schemas.ts'
+import { freeObject, literals, nullableString, offsetParameters, optionalTimestamp, timestamp } from '../../schemas.ts'
 import { message } from '../messages/message-schemas.ts'
 import { stepFilter } from '../workflows/filter-schemas.ts'
 
@@ -20,14 +20,11 @@ import { stepFilter } from '../workflows/filter-schemas.ts'
 const filterValuesMax = 100
 const idLengthMax = 255
 const emailLengthMax = 320
-const timestampLengthMax = 64
 /** A context's type and id. */
 const contextKeyLengthMax = 1024
 
 const anyOfTexts = (maxLength: number, description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: filterValuesMax, description }))
-const optionalTimestamp = (description: string) =>
-  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const activityQuery = Type.Object({
   channels: Type.Optional(

@@ -8,10 +8,8 @@ import { failuresListedMax, readCounts, readDeliveryTimes, readFailures } from '
 import { readQueue } from '../../../read/counts/counts-queue.ts'
 import { laneNames } from '../../../world/meter.ts'
 import { route } from '../../route.ts'
-import { identifierText, literals, timestamp } from '../../schemas.ts'
+import { identifierText, literals, optionalTimestamp, timestamp } from '../../schemas.ts'
 
-/** Longer than any ISO 8601 timestamp. */
-const timestampLengthMax = 64
 const zoneLengthMax = 64
 /** More values of one filter make a query that no address can hold. */
 const filterValuesMax = 100
@@ -19,8 +17,6 @@ const outcomes = [...new Set(Object.values(measureFacts).flatMap((facts) => fact
 
 const some = <Item extends Parameters<typeof Type.Array>[0]>(item: Item, description: string) =>
   Type.Optional(Type.Array(item, { maxItems: filterValuesMax, description }))
-const optionalTimestamp = (description: string) =>
-  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 const time = {
   from: optionalTimestamp('Start of the range: an ISO 8601 timestamp, rounded down. Default: one day before `to`.'),

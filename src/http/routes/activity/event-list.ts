@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { eventsPage } from '../../../read/activity/event-pages.ts'
 import { route } from '../../route.ts'
-import { cursorPage, cursorParameters, literals, timestamp } from '../../schemas.ts'
+import { cursorPage, cursorParameters, literals, optionalTimestamp, timestamp } from '../../schemas.ts'
 
 const listedEvent = Type.Object(
   {
@@ -26,10 +26,6 @@ const listedEvent = Type.Object(
   },
   { title: 'ListedEvent' },
 )
-/** Longer than any ISO 8601 timestamp. */
-const timestampLengthMax = 64
-const optionalTimestamp = (description: string) =>
-  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 const { after, before, limit, orderDirection } = cursorParameters(['_id'])
 
 export const eventListRoutes = [

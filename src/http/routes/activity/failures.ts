@@ -5,14 +5,11 @@ import { runnableStepTypes } from '../../../domain/workflows/workflow.ts'
 import { failedGroups, failedStepsPage, failuresLookedAtMax } from '../../../read/counts/failed-steps.ts'
 import { unsentGroups } from '../../../read/messages/unsent-causes.ts'
 import { route } from '../../route.ts'
-import { literals, offsetPage, offsetParameters, pageLimitMax, timestamp } from '../../schemas.ts'
+import { literals, offsetPage, offsetParameters, optionalTimestamp, pageLimitMax, timestamp } from '../../schemas.ts'
 
 /** More values of one filter make a query that no address can hold. */
 const filterValuesMax = 100
-const timestampLengthMax = 64
 const visibleText = { maxLength: 255, pattern: '^\\P{Cc}*$' }
-const optionalTimestamp = (description: string) =>
-  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 const some = (description: string) =>
   Type.Optional(Type.Array(Type.String(visibleText), { maxItems: filterValuesMax, description }))
 

@@ -9,7 +9,7 @@ import type { MessagesQuery } from '../../../read/messages/messages.ts'
 import { messagesPage, walkedDays } from '../../../read/messages/messages.ts'
 import { contextKeyList, readContextKeys } from '../../request/context-keys.ts'
 import { route } from '../../route.ts'
-import { identifierText, literals, offsetPage, offsetParameters } from '../../schemas.ts'
+import { identifierText, literals, offsetPage, offsetParameters, optionalTimestamp } from '../../schemas.ts'
 import { listedMessage } from './message-schemas.ts'
 
 const shared = { tag: 'Messages', category: 'global' } as const
@@ -19,9 +19,6 @@ const transactionsMax = 100
 const visibleText = { pattern: '^\\P{Cc}*$' }
 /** More values of one filter make a query that no address can hold. */
 const filterValuesMax = 100
-const timestampLengthMax = 64
-const optionalTimestamp = (description: string) =>
-  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 const anyOfTexts = (description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 255, ...visibleText }), { maxItems: filterValuesMax, description }))
 const channel = Type.Optional(literals(channels, { description: 'Only messages of this channel.' }))
@@ -72,7 +69,7 @@ export const messageRoutes = [
       removed: Type.Optional(
         literals(['without', 'with', 'only'], {
           default: 'without',
-          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`captured\`, or with \`only\` and without the status \`sent\` among those asked for, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
+          description: `Messages that were deleted or retracted, which counts still include: \`with\` lists them among the others, \`only\` alone, each with \`removedAt\` and without its contents and addresses. Not together with \`subscriberId\` or \`contextKeys\`. Without \`after\`, and with \`captured\`, or with \`only\` and \`errorIds\`, or without the status \`sent\` among those asked for, only the ${walkedDays} days up to \`before\`, or up to now, are searched.`,
         }),
       ),
       after: optionalTimestamp('Created at or after this ISO 8601 date or date-time; UTC if it has no zone.'),

@@ -2,14 +2,9 @@
 import { Type } from 'typebox'
 import { channels } from '../../../domain/delivery/integration.ts'
 import { failureReasons, redriveStates } from '../../../domain/delivery/redrive.ts'
-import { identifierText, literals, timestamp } from '../../schemas.ts'
+import { identifierText, literals, optionalTimestamp, timestamp } from '../../schemas.ts'
 
-/** Longer than any ISO 8601 timestamp. */
-const timestampLengthMax = 64
 const errorLengthMax = 200
-
-const optionalTimestamp = (description: string) =>
-  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const redriveFilter = Type.Object(
   {
