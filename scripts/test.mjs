@@ -1,14 +1,16 @@
 // npm test: every test file, or those whose path contains an argument, against one database cluster for the whole run.
 // --changed: only those that a change since main can affect. Other options (such as --test-name-pattern=…) go to Node's runner.
+// In a run of every file, up to three that failed are run once more, alone, and named at the end.
 import './node-version.mjs'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { affectedTests, changedFiles, readCode } from './changed-tests.mjs'
-import { runScript, runToEnd, SetupProblem, unlessInterrupted } from './child.mjs'
+import { isInterrupted, runScript, runToEnd, SetupProblem, unlessInterrupted } from './child.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from './ensure.mjs'
 import { ensureDashboardBuilt, ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
+import { filesToRunAgain } from './test-again.mjs'
 import { compiled, startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
 import { planOf } from './test-plan.mjs'
 
@@ -36,26 +38,44 @@ await runScript(async () => {
   }
   const textOf = (path) => readFileSync(join(projectRoot, path), 'utf8')
   const batches = mkdtempSync(join(tmpdir(), 'posthorn-batches-'))
-  const processes = planOf(files, textOf, processesAtOnce).map((paths, index) => entryOf(batches, paths, index))
+  const plan = planOf(files, textOf, processesAtOnce)
+  const processes = new Map(plan.map((paths, index) => [entryOf(batches, paths, index), paths]))
   const cluster = startCluster()
   try {
     const address = await unlessInterrupted(cluster.ready)
-    const runner = [
-      '--test',
-      '--test-reporter=spec',
-      `--test-concurrency=${processesAtOnce}`,
-      `--test-timeout=${testTimeoutMs}`,
-    ]
-    return await runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...processes], {
-      cwd: projectRoot,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...testEnvironment(), POSTHORN_TEST_CLUSTER: address },
-    })
+    const exitCode = await runProcesses(batches, [...processes.keys()], { options, address })
+    if (exitCode === 0 || args.length > 0 || isInterrupted()) return exitCode
+    const failed = readFileSync(failuresIn(batches), 'utf8').split('\n').filter(Boolean)
+    const again = filesToRunAgain(failed, processes)
+    if (again.length === 0) return exitCode
+    console.log(`\nRun once more, one after the other:\n${again.join('\n')}\n`)
+    const entries = again.map((path, index) => entryOf(batches, [path], plan.length + index))
+    const secondExitCode = await runProcesses(batches, entries, { options, address, atOnce: 1 })
+    if (secondExitCode === 0) console.log(`\nFailed at first and passed when run alone:\n${again.join('\n')}`)
+    return secondExitCode
   } finally {
     await stopCluster(cluster)
     rmSync(batches, { recursive: true, force: true })
   }
 })
+
+function failuresIn(folder) {
+  return join(folder, 'failures.txt')
+}
+
+function runProcesses(folder, entries, { options, address, atOnce = processesAtOnce }) {
+  const failuresUrl = pathToFileURL(join(projectRoot, 'scripts', 'test-again.mjs')).href
+  const reporters = [
+    ['spec', 'stdout'],
+    [failuresUrl, failuresIn(folder)],
+  ].flatMap(([name, destination]) => [`--test-reporter=${name}`, `--test-reporter-destination=${destination}`])
+  const runner = ['--test', ...reporters, `--test-concurrency=${atOnce}`, `--test-timeout=${testTimeoutMs}`]
+  return runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...entries], {
+    cwd: projectRoot,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...testEnvironment(), POSTHORN_TEST_CLUSTER: address },
+  })
+}
 
 function testFiles(filters) {
   const found = ['src', 'test'].flatMap((folder) => testFilesBelow(folder)).sort()

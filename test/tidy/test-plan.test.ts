@@ -15,6 +15,10 @@ interface TestPlan {
 }
 const scriptUrl = (name: string): string => pathToFileURL(join(projectRoot, 'scripts', name)).href
 const { planOf }: TestPlan = await import(scriptUrl('test-plan.mjs'))
+interface TestAgain {
+  filesToRunAgain(names: readonly string[], processes: ReadonlyMap<string, readonly string[]>): string[]
+}
+const { filesToRunAgain }: TestAgain = await import(scriptUrl('test-again.mjs'))
 
 const noText = (): string => ''
 const many = (folder: string, count: number): string[] =>
@@ -46,7 +50,7 @@ test('a handful of files is shared out among the processes that run at once', ()
 })
 
 /** Runs test files of these texts in one process; what it printed, how it ended, and what the files wrote down. */
-function ran(t: TestContext, files: Readonly<Record<string, string>>) {
+function ran(t: TestContext, files: Readonly<Record<string, string>>, reporter = 'tap') {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-batch-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const notes = join(folder, 'notes')
@@ -65,7 +69,10 @@ function ran(t: TestContext, files: Readonly<Record<string, string>>) {
     `import { runBatch } from '${scriptUrl('test-batch.mjs')}'\nawait runBatch(${JSON.stringify(listed)})`,
   )
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env
-  const { status, stdout } = spawnSync(process.execPath, ['--test-reporter=tap', main], { env, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, [`--test-reporter=${reporter}`, main], {
+    env,
+    encoding: 'utf8',
+  })
   return { status, stdout, notes: readFileSync(notes, 'utf8').trim() }
 }
 
@@ -99,4 +106,28 @@ test('a test that fails, a file that cannot be loaded and one that throws late f
     assert.match(notes, /ran/, `${bad}\n${stdout}`)
     assert.match(stdout, /not ok \d+ - bad/, bad)
   }
+})
+
+test('a few files that failed may try again, or those of a process that ended; none if one of them kills or randomises', () => {
+  const processes = new Map([
+    ['/batches/000.mjs', ['test/api/a.test.ts', 'test/api/b.test.ts']],
+    ['/batches/001.mjs', many('test/db', 4)],
+    ['/batches/002.mjs', ['test/fault/c.test.ts']],
+  ])
+  const again = (...names: string[]) => filesToRunAgain(names, processes)
+  assert.deepEqual(again('test/api/b.test.ts', 'test/api/b.test.ts'), ['test/api/b.test.ts'])
+  assert.deepEqual(again('/batches/000.mjs'), ['test/api/a.test.ts', 'test/api/b.test.ts'])
+  assert.deepEqual(again('test/api/b.test.ts', 'test/fault/c.test.ts'), [])
+  assert.deepEqual(again('/batches/001.mjs'), [])
+  assert.deepEqual(again('a test that no file has'), [])
+  assert.deepEqual(again(), [])
+})
+
+test('the files that failed are written down by name, and no test in them', (t) => {
+  const bad = "test('bad', () => { throw new Error('no') })"
+  const reporter = scriptUrl('test-again.mjs')
+  assert.equal(
+    ran(t, { bad, good: "test('good', () => {})", worse: "throw new Error('no')" }, reporter).stdout,
+    'bad\nworse\n',
+  )
 })
