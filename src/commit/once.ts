@@ -5,6 +5,7 @@ import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import { isLong, jsonInTurns } from '../domain/json-pieces.ts'
+import { parseOurs } from '../domain/parse-in-turns.ts'
 import { Problem } from '../domain/problem.ts'
 import type { StoredAnswer } from '../store/operate/idempotency.ts'
 import { findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/operate/idempotency.ts'
@@ -12,7 +13,7 @@ import type { World } from '../world/world.ts'
 
 /** How long a repeat gets the stored answer. */
 const keptForMs = 24 * 60 * 60 * 1000
-/** In letters. An answer that is longer is written in turns. */
+/** In letters. An answer that is longer is written, and read again, in turns. */
 const longMin = 512 * 1024
 
 export async function once<Body>(
@@ -69,14 +70,16 @@ export async function claimCalls<Body>(
   const byScope = new Map(stored.map((answer) => [answer.scopeHash.toString('hex'), answer]))
   // Within one transaction a lock can be taken twice, so two equal requests in one group are distinguished here.
   const seen = new Set<string>()
-  return calls.map((call, index) => {
+  const claims: (Answer<Body> | Problem | undefined)[] = []
+  for (const [index, call] of calls.entries()) {
     const scope = call.scopeHash.toString('hex')
     const first = !seen.has(scope)
     seen.add(scope)
     const answer = byScope.get(scope)
-    if (answer !== undefined) return replay<Body>(world, environment, call, answer)
-    return locked[index] === true && first ? undefined : inProgress(call)
-  })
+    if (answer !== undefined) claims.push(await replay<Body>(world, environment, call, answer))
+    else claims.push(locked[index] === true && first ? undefined : inProgress(call))
+  }
+  return claims
 }
 
 export async function keepAnswers(
@@ -97,20 +100,19 @@ export async function keepAnswers(
   await storeAnswers(tx, environment, answers, new Date(world.now().getTime() + keptForMs))
 }
 
-function replay<Body>(
+async function replay<Body>(
   world: World,
   environment: Environment,
   call: Idempotency,
   stored: StoredAnswer,
-): Answer<Body> | Problem {
+): Promise<Answer<Body> | Problem> {
   if (!stored.requestHash.equals(call.requestHash)) {
     return new Problem(422, `Request with key "${call.key}" is being reused for a different body`, {
       members: { errors: {} },
     })
   }
-  const body = JSON.parse(
-    world.sealer.open(environment.id, 'idempotent-answer', call.scopeHash.toString('hex'), stored.answer),
-  ) as Body
+  const text = world.sealer.open(environment.id, 'idempotent-answer', call.scopeHash.toString('hex'), stored.answer)
+  const body = (text.length > longMin ? await parseOurs(text) : JSON.parse(text)) as Body
   return { status: stored.status as Answer<Body>['status'], body, replayed: true }
 }
 

@@ -1,11 +1,15 @@
 // What is stored for an idempotency-key: in the write's own transaction, sealed, and swept when its day is over.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { once } from '../../src/commit/once.ts'
 import { sql } from '../../src/db/sql.ts'
+import { ok } from '../../src/domain/answer.ts'
 import { sweep } from '../../src/manage/operate/housekeeping.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { callWithKey, fresh, storedAnswers, subscribersNamed } from '../support/idempotency-scene.ts'
+import { environmentOf } from '../support/topic-scene.ts'
+import { watchWork } from '../support/turn-cpu.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -121,4 +125,20 @@ test('the sweep skips an answer that another transaction holds', async () => {
     assert.equal(await sweep(app.database.db, app.world), 0)
   })
   assert.equal(await sweep(app.database.db, app.world), 1)
+})
+
+test('a stored answer of a million values is read again in turns', async () => {
+  const environment = await environmentOf(app)
+  const hash = Buffer.alloc(32, 7)
+  const idempotency = { key: 'large', scopeHash: hash, requestHash: hash }
+  const rows = Array.from({ length: 200_000 }, (_, at) => ({ number: at, tags: ['a', 'b'] }))
+  const call = () => once(app.database.db, app.world, environment, idempotency, () => Promise.resolve(ok({ rows })))
+  await call()
+  const { result, share } = await watchWork(call)
+  assert.equal(result.replayed, true)
+  assert.deepEqual(
+    [result.body.rows.length, result.body.rows[199_999]],
+    [200_000, { number: 199_999, tags: ['a', 'b'] }],
+  )
+  assert.ok(share < 1, `the longest turn took ${share} of what it may`)
 })

@@ -1,13 +1,13 @@
 // Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
 import { isUtf8 } from 'node:buffer'
 import { eventBytesMax, eventsPerCallMax } from '../../domain/delivery/event.ts'
+import type { ScanRefusal } from '../../domain/json-scan.ts'
+import { blankBytesMax, scanJson, wordBytesMax } from '../../domain/json-scan.ts'
+import { parseInTurns, pieceBytes } from '../../domain/parse-in-turns.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { Turn } from '../../domain/turn.ts'
 import type { JudgedAs } from '../route.ts'
 import { bodyMembersMax, bodyValuesMax, mediumBodyBytes } from './body-budget.ts'
-import type { ScanRefusal } from './json-scan.ts'
-import { blankBytesMax, scanJson, wordBytesMax } from './json-scan.ts'
-import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
 
 /** A longer field path is cut when it is shown: a field name can be as long as the body. */
 const namedPathMax = 200

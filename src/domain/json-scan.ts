@@ -1,5 +1,5 @@
 // Scans the bytes of a JSON text before it is parsed: its depth, its number of values, and which parts of it are large.
-import type { Turn } from '../../domain/turn.ts'
+import type { Turn } from './turn.ts'
 
 export const quote = 0x22
 export const comma = 0x2c

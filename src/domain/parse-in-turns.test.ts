@@ -1,11 +1,11 @@
 // Parsing in pieces: whatever the text, what comes out is what JSON.parse returns, and what it refuses is refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Random } from '../../../test/support/random.ts'
-import { createRandom, fuzzRounds } from '../../../test/support/random.ts'
-import { Turn } from '../../domain/turn.ts'
+import type { Random } from '../../test/support/random.ts'
+import { createRandom, fuzzRounds } from '../../test/support/random.ts'
 import { scanJson } from './json-scan.ts'
 import { parseInTurns } from './parse-in-turns.ts'
+import { Turn } from './turn.ts'
 
 const limits = { depthMax: 1_000, valuesMax: 1_000_000 }
 
