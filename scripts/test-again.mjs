@@ -1,4 +1,4 @@
-// A whole run meets moments in which a shared machine does nothing for a second. A file that failed in one may try again, alone.
+// In a whole run a shared machine now and then does nothing for a second. A file that failed then may try again, alone.
 
 /** What fails here once in a while is a finding: these kill, randomise and print their seeds. */
 const onlyOnce = /^test\/(?:fault|fuzz|simulation)\//
