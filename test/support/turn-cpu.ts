@@ -73,6 +73,9 @@ const turnMsMax = (): number =>
     for (let count = 0; count < 10; count += 1) JSON.parse(yardstick)
   })
 
+/** What a piece of work takes of the processor, in turns that are as long as one may be: about a tenth of a second each. */
+export const turnsOf = (work: () => unknown): number => cpuMsOf(work) / turnMsMax()
+
 export interface Watched<Result> {
   readonly result: Result
   /** The longest turn while it was worked on, as a share of what one turn may take. */
