@@ -18,7 +18,7 @@ let scene: FlowScene
 const real = createRenderThreads() ?? assert.fail('there is no built file for threads')
 const stalling = createThreads({
   entry: new URL(`data:text/javascript,${encodeURIComponent(stalls)}`),
-  deadlineMs: 250,
+  deadlineMs: 1_000,
 })
 before(async () => {
   app = await createTestApp()
