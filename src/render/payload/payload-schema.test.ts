@@ -27,7 +27,7 @@ const patient =
     }
   }
 
-/** When its time was over: on a machine that is busy, it cannot be told whether that is the payload's fault. */
+/** When its time was over: on a busy machine no one knows whether that is the payload's fault. */
 function isStopped(check: Check, payload: Record<string, unknown>): boolean {
   try {
     return /takes too long to validate/.test(check(payload)[0] ?? '')

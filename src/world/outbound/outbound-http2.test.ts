@@ -4,9 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { constants } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
-import type { Socket } from 'node:net'
-import { connect as connectTcp, createServer as createTcpServer } from 'node:net'
-import type { TestContext } from 'node:test'
+import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import {
@@ -14,6 +12,7 @@ import {
   makeServerCertificate,
   pinged,
   startHttp2Server,
+  startRouter,
 } from '../../../test/support/outbound-tls.ts'
 import type { OutboundAnswer, OutboundOptions, OutboundRequest } from '../world.ts'
 import type { ResolveName } from './address-guard.ts'
@@ -286,22 +285,6 @@ test('a call that is not answered leaves us unsure, and so does one that is give
   early.abort()
   await failure('not-sent', byHttp2(post(port, '/', { signal: early.signal })))
 })
-
-/** Like a router that forgets a connection: nothing gets through any more, and no one is notified. */
-async function startRouter(t: TestContext, port: number): Promise<{ port: number; forget(): void }> {
-  const connections: Socket[] = []
-  const router = createTcpServer((near) => {
-    const far = connectTcp(port, '127.0.0.1')
-    connections.push(near, far)
-    for (const socket of [near, far]) socket.on('error', () => {})
-    near.pipe(far).pipe(near)
-    near.once('close', () => far.destroy())
-  })
-  const forget = (): void => {
-    for (const socket of connections) socket.unpipe().pause()
-  }
-  return { port: await listenOnLoopback(t, router), forget }
-}
 
 test('a connection that does not answer a ping any more is left for a new one', async (t) => {
   const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
