@@ -44,11 +44,12 @@ const save = (name: string, payloadSchema: Json): Promise<TestReply> =>
 const trigger = (name: string, payload: Json): Promise<TestReply> =>
   sent('/v1/events/trigger', { name, to: 'anne', payload })
 
-/** A service whose machine was too busy to tell asks to be asked again. */
+/** A service whose machine was too busy to tell asks to be asked again, after a second. */
 async function sent(path: string, body: Json): Promise<TestReply> {
   for (let tries = 1; ; tries += 1) {
     const reply = await app.call('POST', path, { body })
     if (reply.status !== 503 || tries === 50) return reply
+    app.world.advance(1_000)
   }
 }
 
