@@ -5,11 +5,11 @@ import { nodeClientMethods, nodeClientVersion, nodeExceptionOf } from './node-cl
 
 const inNode = 'In Node: session,'
 const stories =
-  'In Chromium: bell, a new one within a second, button, read, archive, snooze, tabs, preferences, two tabs'
+  'In Chromium: bell, a new one without a reload, button, read, archive, snooze, tabs, preferences, two tabs'
 
 /** Version 2 has no snoozing. */
 const old =
-  'In Chromium: bell, a new one within a second, button, read, archive, tabs, preferences, two tabs, a restart'
+  'In Chromium: bell, a new one without a reload, button, read, archive, tabs, preferences, two tabs, a restart'
 
 const nodeDifferences = [
   'Answers are not wrapped in `data`: what is `response.data.data` at the other vendor is `response.data` here; lists have `data` as there.',

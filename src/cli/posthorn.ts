@@ -3,6 +3,7 @@ import { ordersIn } from '../main/cluster.ts'
 import { createLog } from '../world/pino-log.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
+import { loadedAlone } from './loaded-alone.ts'
 import { serviceHelp } from './terminal/arguments.ts'
 import type { Host } from './terminal/host.ts'
 import { settingsOf, terminalOf } from './terminal/host.ts'
@@ -51,14 +52,6 @@ export async function main(args: readonly string[], host: Host = process): Promi
     host.stderr.write(`${visibleLines(error.message)}\n`)
     host.exitCode = error instanceof UsageError ? 2 : 1
   }
-}
-
-/** All commands and what they need take a second to load: longer than some of these take for their work. */
-const loadedAlone: Readonly<Record<string, () => Promise<Command>>> = {
-  subscribers: async () => (await import('./subscribers.ts')).subscribersCommand,
-  backup: async () => (await import('./local/backup.ts')).backupCommand,
-  restore: async () => (await import('./local/backup.ts')).restoreCommand,
-  release: async () => (await import('./local/release.ts')).releaseCommand,
 }
 
 async function commandNamed(name: string | undefined): Promise<Command | undefined> {

@@ -5,6 +5,7 @@ import { freeLeftovers } from '../run/start-worker.ts'
 import { fork, freePort, mayFork } from './cluster.ts'
 import type { Serving } from './serve.ts'
 import { ServiceMetrics } from './service-metrics.ts'
+import { StopError } from './stop-error.ts'
 import type { Store } from './store.ts'
 import { Supervisor } from './supervisor.ts'
 
@@ -62,13 +63,5 @@ export async function startSeveral(config: Config, store: Store): Promise<Servin
   } catch (error) {
     await store.close()
     throw error
-  }
-}
-
-/** The service has ended, and not all of it in order. */
-export class StopError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'StopError'
   }
 }

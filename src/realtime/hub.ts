@@ -22,7 +22,7 @@ const followersMax = 20_000
 /** More is not replayed: the page asks for its list again. */
 const replayedMax = 500
 /** Hints may be lost, and sessions end: all that are followed are looked at so often. */
-const sweepEveryMs = 5_000
+export const sweepEveryMs = 5_000
 const inboxesPerLookMax = 200
 /** A sweep is in no hurry: changes that were hinted at do not wait behind it. */
 const inboxesPerSweepMax = 250

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from '../../test/support/render-scene.ts'
+import { turnsOf } from '../../test/support/turn-cpu.ts'
 
-/** Of the processor, not of a clock: the longest take 80 ms, and there is room for one that compiles at the same time. */
-const cpuMsMax = 250
+/** The longest take not even one. */
+const turnsMax = 2.5
 /** Stopped by a limit: a template that cannot be read at all would cost nothing either, and show nothing. */
 const stopped = /more than \d+|longer than \d+|too large a number/
 
@@ -97,13 +98,13 @@ const hostile: Record<string, string> = {
 
 for (const [name, template] of Object.entries(hostile)) {
   test(`${name}: costs little`, { timeout: 60_000 }, () => {
-    const began = process.cpuUsage()
-    try {
-      html(template, payload)
-    } catch (error) {
-      assert.match((error as Error).message, stopped)
-    }
-    const { user, system } = process.cpuUsage(began)
-    assert.ok((user + system) / 1_000 < cpuMsMax, `${(user + system) / 1_000} ms`)
+    const turns = turnsOf(() => {
+      try {
+        html(template, payload)
+      } catch (error) {
+        assert.match((error as Error).message, stopped)
+      }
+    })
+    assert.ok(turns < turnsMax, `${turns} turns`)
   })
 }

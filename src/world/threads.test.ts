@@ -47,7 +47,7 @@ test('each message is replied to, one after the other in one thread', async (t) 
 })
 
 test('a thread that stalls is ended at its deadline; the event loop goes on, and so does who waits behind it', async (t) => {
-  const threads = threadsOf(t, { deadlineMs: 300 })
+  const threads = threadsOf(t, { deadlineMs: 1_000 })
   await threads.run('warm')
   let ticks = 0
   const ticking = setInterval(() => {
@@ -63,7 +63,7 @@ test('a thread that stalls is ended at its deadline; the event loop goes on, and
 })
 
 test('what waits for a thread longer than it may is not begun, and what comes after it is', async (t) => {
-  const threads = threadsOf(t, { deadlineMs: 600, waitMsMax: 50 })
+  const threads = threadsOf(t, { deadlineMs: 1_500, waitMsMax: 50 })
   await threads.run('warm')
   const stalled = threads.run('stall')
   await failed('unavailable', threads.run('behind'))
@@ -100,7 +100,7 @@ test('whoever waits when they are closed gets an error', async () => {
 })
 
 test('beyond what can wait, it is refused', async (t) => {
-  const threads = threadsOf(t, { deadlineMs: 200 })
+  const threads = threadsOf(t)
   const waiting = Array.from({ length: 501 }, () => threads.run('a'))
   await failed('unavailable', threads.run('one more'))
   await Promise.all(waiting)

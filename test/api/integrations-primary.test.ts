@@ -1,17 +1,32 @@
 // Which integration of a channel is primary, as integrations come, change and go.
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { createIntegration, sendgridBody, twilioBody } from '../support/integration-scene.ts'
 
 const path = '/v1/integrations'
 const condition = { isNegated: false, type: 'GROUP', value: 'AND', children: [] }
+let whole: TestApp
+/** As the key of an environment sees it that no other test uses. */
 let app: TestApp
-beforeEach(async () => {
-  app = await createTestApp()
+let environments = 0
+before(async () => {
+  whole = await createTestApp()
 })
-afterEach(() => app.close())
+after(() => whole.close())
+beforeEach(async () => {
+  environments += 1
+  const made = await whole.call('POST', '/v1/environments', { body: { name: `Test ${environments}` } })
+  assert.equal(made.status, 201, made.text)
+  app = asSeenBy(whole, made.body.apiKeys[0].key)
+})
+
+const asSeenBy = (seen: TestApp, key: string): TestApp => ({
+  ...seen,
+  developmentKey: key,
+  call: (method, at, given = {}) => seen.call(method, at, { key, ...given }),
+})
 
 const put = (id: string, body: object) => app.call('PUT', `${path}/${id}`, { body })
 const active = (body: object = {}): Promise<Json> => createIntegration(app, { ...sendgridBody, active: true, ...body })
@@ -129,7 +144,8 @@ test('a built-in that was chosen manually stays primary when a further provider 
 })
 
 test('calls at the same time, on two nodes, leave exactly one primary and all succeed', async () => {
-  const node = await createTestApp({ nodeOf: app })
+  const other = await createTestApp({ nodeOf: whole })
+  const node = asSeenBy(other, app.developmentKey)
   try {
     const creations = Array.from({ length: 12 }, (_, index) =>
       (index % 2 === 0 ? app : node).call('POST', path, {
@@ -153,7 +169,7 @@ test('calls at the same time, on two nodes, leave exactly one primary and all su
     assert.equal((await primaries()).length, 1)
     assert.equal((await primaries('sms')).length, 1)
   } finally {
-    await node.close()
+    await other.close()
   }
 })
 

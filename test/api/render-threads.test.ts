@@ -15,10 +15,10 @@ parentPort.postMessage('ready')`
 
 let app: TestApp
 let scene: FlowScene
-const real = createRenderThreads() ?? assert.fail('there is no built file for threads')
+const real = createRenderThreads({ deadlineMs: 60_000 }) ?? assert.fail('there is no built file for threads')
 const stalling = createThreads({
   entry: new URL(`data:text/javascript,${encodeURIComponent(stalls)}`),
-  deadlineMs: 250,
+  deadlineMs: 1_000,
 })
 before(async () => {
   app = await createTestApp()

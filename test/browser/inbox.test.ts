@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import { blocksOf } from '../docs/blocks.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -11,7 +11,7 @@ import { Browser, chromium } from '../support/browser.ts'
 import { FlowScene } from '../support/flow-scene.ts'
 import { hmac, identifierOf } from '../support/inbox-scene.ts'
 import { projectRoot } from '../support/project-root.ts'
-import { addressOf } from '../support/stream-scene.ts'
+import { addressOf, withoutSweeps } from '../support/stream-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 const skip = chromium === undefined && 'there is no Chromium on this machine'
@@ -30,6 +30,7 @@ const pages = createServer((_request, response) => {
 let page = ''
 before(async () => {
   if (chromium === undefined) return
+  withoutSweeps(mock)
   app = await createTestApp({ works: true, inboxDemo: 'local' })
   scene = new FlowScene(app)
   base = await addressOf(app)
@@ -102,10 +103,9 @@ test('on a page of another origin: count, new ones, marks, snooze, an action, de
   await scene.run(workflow, 'ada', { payload: { id: 1 } })
   await openShop('ada')
   await browser.until(`${textOf('.badge')} === '1'`)
-  const startedAt = performance.now()
   await scene.run(workflow, 'ada', { payload: { id: 2 } })
+  // Without a reload, by the stream.
   await browser.until(`${textOf('.badge')} === '2'`)
-  assert.ok(performance.now() - startedAt < 5_000, 'without a reload, by the stream')
   await click('.bell')
   await rowCount(2)
   await picture('shop-list')

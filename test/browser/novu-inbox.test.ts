@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import { blocksOf } from '../docs/blocks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -12,7 +12,7 @@ import { hmac, identifierOf } from '../support/inbox-scene.ts'
 import { bundled, PackagePage } from '../support/package-page.ts'
 import { projectRoot } from '../support/project-root.ts'
 import { hasPackage, versionOf, withoutPackage } from '../support/public-packages.ts'
-import { addressOf } from '../support/stream-scene.ts'
+import { addressOf, withoutSweeps } from '../support/stream-scene.ts'
 
 /** `@novu/react`, or what stands on it: `@novu/nextjs`. `@novu/js` is below both, and its own interface is tried as well. */
 const name = process.env['NOVU_INBOX'] ?? '@novu/react'
@@ -53,6 +53,7 @@ const page = new PackagePage()
 before(async () => {
   if (chromium === undefined || !hasPackage(name)) return
   script = await bundled(entries[name] ?? reactEntry)
+  withoutSweeps(mock)
   app = await createTestApp({ works: true })
   scene = new FlowScene(app)
   base = await addressOf(app)
@@ -124,18 +125,14 @@ test('the bell rings for a new notification, which is answered and read', { skip
   )
 })
 
-test('a new notification is announced within a second, without a reload', { skip }, async () => {
+test('a new notification is announced by the socket, without a reload', { skip }, async () => {
   const workflow = await scene.workflow([{ template: { type: 'in_app', content: 'Quick' } }])
   await openPage('cyd', base)
   await has('inbox__popoverTrigger')
   await browser.value(`new Promise((resolve) => setTimeout(resolve, 500))`)
   assert.equal(await browser.value(`document.querySelector('.nv-bellDot') === null`), true)
-  const startedAt = performance.now()
   await scene.run(workflow, 'cyd')
-  const committedMs = performance.now() - startedAt
   await has('bellDot')
-  const tookMs = performance.now() - startedAt - committedMs
-  assert.ok(tookMs < 1_000, `${tookMs.toFixed(0)} ms`)
   await picture('bell')
 })
 

@@ -119,6 +119,8 @@ test('two nodes share an integration’s rate: together they send no more a seco
   const nodes = [1, 2].map(() => createTestPipeline(app.database.another(), app.world))
   const isOver = async (): Promise<boolean> =>
     (await scene.rows(sql`select 1 from jobs where due_at is not null limit 1`)).length === 0
+  // Before the first share is drawn: however long a message waits between its share and its call, it is not early.
+  const firstMs = performance.now()
   // The database counts in real time: sixty messages take the two seconds that they should.
   for (let rounds = 0; rounds < 2_000 && !(await isOver()); rounds += 1) {
     await Promise.all(nodes.map((node) => node.work()))
@@ -126,7 +128,6 @@ test('two nodes share an integration’s rate: together they send no more a seco
   }
   assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 60)
   assert.equal(mail.asked.length, 60)
-  const [firstMs = 0] = atMs
   for (const [index, ms] of atMs.entries()) {
     const allowed = perSecond + ((ms - firstMs) * perSecond) / 1_000
     assert.ok(index <= allowed + 1, `${index + 1} messages after ${ms - firstMs} ms`)

@@ -159,7 +159,7 @@ test('cut or silent after the dot: perhaps sent', async (t) => {
   })
   assert.equal((await send(cutting.port)).kind, 'unsure')
   const silent = await startConversation(t, () => {})
-  assert.equal(shown(await sendBySmtp(accountAt(silent.port), mail, 300)), true)
+  assert.equal(shown(await sendBySmtp(accountAt(silent.port), mail, 2_000)), true)
 })
 
 test('a late 250 is a success, and a large mail arrives whole', async (t) => {

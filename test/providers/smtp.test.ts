@@ -46,7 +46,7 @@ test('a server that never says whether it took the content leaves us unsure at t
     if (!isContent) polite(line, socket)
     isContent ||= line === 'DATA'
   })
-  const late = await sendBySmtp({ host: '127.0.0.1', port: silent, ignoreTls: true }, mail, 300)
+  const late = await sendBySmtp({ host: '127.0.0.1', port: silent, ignoreTls: true }, mail, 2_000)
   assert.deepEqual([late.kind, late.kind === 'failed' && late.mayBeTaken], ['failed', true])
   const dumb = await startScript(t, (line, socket) => {
     if (!line.startsWith('RCPT')) polite(line, socket)
@@ -77,7 +77,7 @@ async function sendMany(server: MailServer, count: number): Promise<void> {
 }
 
 // The timeout is below the time after which an idle connection would close by itself.
-test('connections are few, used again and again, and none stays after closing', { timeout: 15_000 }, async (t) => {
+test('connections are few, used again and again, and none stays after closing', { timeout: 25_000 }, async (t) => {
   const server = await startMailServer(t)
   for (let one = 0; one < 3; one += 1) await sendMany(server, 1)
   assert.equal(server.sockets.length, 1)
@@ -85,7 +85,7 @@ test('connections are few, used again and again, and none stays after closing', 
   assert.equal(server.mails.length, 43)
   assert.ok(server.sockets.length <= 5, `${server.sockets.length} connections`)
   await closeSmtpPools()
-  const signal = AbortSignal.timeout(5_000)
+  const signal = AbortSignal.timeout(20_000)
   await Promise.all(server.sockets.filter(({ closed }) => !closed).map((socket) => once(socket, 'close', { signal })))
 })
 

@@ -40,7 +40,8 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   const another: TestDatabase['another'] = (pool = {}) => {
     const opened = connect(connection, {
       poolSize: pool.poolSize ?? 10,
-      statementTimeoutMs: pool.statementTimeoutMs ?? 15_000,
+      // Longer than the service's: on a busy machine the rows of a whole test take long to write.
+      statementTimeoutMs: pool.statementTimeoutMs ?? 60_000,
       lockTimeoutMs: pool.lockTimeoutMs ?? 5_000,
       log: silentLog,
     })

@@ -2,6 +2,7 @@
 import type { Http2SecureServer, SecureServerOptions, ServerHttp2Session } from 'node:http2'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { TestContext } from 'node:test'
 import { keyInPem, makeAuthority, makeServerCertificate as signedCertificate } from './certificates.ts'
 
@@ -65,3 +66,19 @@ export const pinged = (session: ServerHttp2Session): Promise<void> =>
   new Promise((resolve, reject) => {
     session.ping((error) => (error === null ? resolve() : reject(error)))
   })
+
+/** Like a router that forgets a connection: nothing gets through any more, and no one is notified. */
+export async function startRouter(t: TestContext, port: number): Promise<{ port: number; forget(): void }> {
+  const connections: Socket[] = []
+  const router = createServer((near) => {
+    const far = connect(port, '127.0.0.1')
+    connections.push(near, far)
+    for (const socket of [near, far]) socket.on('error', () => {})
+    near.pipe(far).pipe(near)
+    near.once('close', () => far.destroy())
+  })
+  const forget = (): void => {
+    for (const socket of connections) socket.unpipe().pause()
+  }
+  return { port: await listenOnLoopback(t, router), forget }
+}

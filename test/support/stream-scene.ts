@@ -2,10 +2,20 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { request as requestTls } from 'node:https'
+import type { mock } from 'node:test'
+import { sweepEveryMs } from '../../src/realtime/hub.ts'
 import type { Json, TestApp } from './app.ts'
 
 /** Long enough for a loaded machine; what is waited for comes within milliseconds. */
-const patienceMs = 10_000
+const patienceMs = 30_000
+
+/** Of nodes and hubs made after this: what their followers hear comes by a hint, or not at all. */
+export function withoutSweeps(on: typeof mock): void {
+  const { setInterval: start } = globalThis
+  on.method(globalThis, 'setInterval', (work: () => void, ms: number) =>
+    start(ms === sweepEveryMs ? () => {} : work, ms),
+  )
+}
 
 /** The address of an app, which listens from then on. */
 export async function addressOf(app: TestApp, port = 0): Promise<string> {

@@ -73,6 +73,16 @@ const turnMsMax = (): number =>
     for (let count = 0; count < 10; count += 1) JSON.parse(yardstick)
   })
 
+let firstTurnMs: number | undefined
+
+/** What a piece of work takes of the processor, in turns that are as long as one may be: about a tenth of a second each. */
+export function turnsOf(work: () => unknown): number {
+  const ms = cpuMsOf(work)
+  firstTurnMs ??= turnMsMax()
+  // Measured again where it matters: other programs come and go.
+  return ms / (ms < firstTurnMs ? firstTurnMs : Math.max(firstTurnMs, turnMsMax()))
+}
+
 export interface Watched<Result> {
   readonly result: Result
   /** The longest turn while it was worked on, as a share of what one turn may take. */

@@ -1,10 +1,8 @@
 // posthorn start: runs the service until it receives a signal to stop.
 import type { Config } from '../../config.ts'
 import { roles } from '../../config.ts'
-import { startChild } from '../../main/child.ts'
 import type { Orders } from '../../main/child-messages.ts'
 import { parentLink } from '../../main/cluster.ts'
-import { start } from '../../main.ts'
 import type { Log } from '../../world/log.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../command.ts'
@@ -14,6 +12,9 @@ import { isOperatorError } from '../operator-error.ts'
 const stopTimeoutMs = 30_000
 /** npm passes Ctrl-C on to a process that has already received it from the terminal: one request, two signals. */
 const sameSignalMs = 1_000
+
+/** No other command needs it, and loading it takes most of a second: longer than most of them take for their work. */
+const loadService = () => import('../../main.ts')
 
 export const startCommand: Command = {
   name: 'start',
@@ -27,6 +28,7 @@ export const startCommand: Command = {
     const stopping = new AbortController()
     const signalled = firstSignal()
     signalled.then(() => stopping.abort())
+    const { start } = await loadService()
     const running = await start(config, log, stopping.signal)
     print('')
     print(`  Posthorn is running at ${running.url}`)
@@ -75,6 +77,7 @@ async function runChild(config: Config, log: Log, orders: Orders): Promise<void>
   })
   stopped.then(() => stopping.abort())
   try {
+    const { startChild } = await import('../../main/child.ts')
     const serving = await startChild(config, log, { orders, link, signal: stopping.signal })
     link.send({ kind: 'started', url: serving.url })
     await stopped

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ValidateFunction } from 'ajv'
-import { cpuMsOf } from '../../../test/support/turn-cpu.ts'
+import { cpuMsOf, turnsOf } from '../../../test/support/turn-cpu.ts'
 import { Problem } from '../../domain/problem.ts'
 import { checkOf, compilePayloadSchema, isTooBusy } from './payload-schema.ts'
 
@@ -26,6 +26,15 @@ const patient =
       }
     }
   }
+
+/** When its time was over: on a busy machine no one knows whether that is the payload's fault. */
+function isStopped(check: Check, payload: Record<string, unknown>): boolean {
+  try {
+    return /takes too long to validate/.test(check(payload)[0] ?? '')
+  } catch (error) {
+    return isTooBusy(error)
+  }
+}
 
 const judged = (check: Check, payload: Record<string, unknown>): string => patient(check)(payload)[0] ?? ''
 
@@ -112,11 +121,12 @@ test('a pattern that would never end elsewhere is matched in linear time', () =>
     const check = compiled(schema)
     const isNamed = 'patternProperties' in schema.properties.name
     const given = (name: string) => ({ name: isNamed ? { [name]: 'x' } : name })
-    const began = process.cpuUsage()
     assert.deepEqual(check(given('aaa')), [])
-    const [message] = check(given(`${'a'.repeat(20_000)}!`))
-    assert.match(message ?? '', /must match pattern|must not have the field/)
-    assert.ok(process.cpuUsage(began).user < 500_000)
+    const turns = turnsOf(() => {
+      const [message] = check(given(`${'a'.repeat(20_000)}!`))
+      assert.match(message ?? '', /must match pattern|must not have the field/)
+    })
+    assert.ok(turns < 5, `${turns} turns`)
   }
 })
 
@@ -143,30 +153,32 @@ test('two thousand texts are matched with a linear pattern, however busy the mac
 })
 
 test('a text that is called a pattern but stands in an example is not compiled', () => {
-  const began = process.cpuUsage()
   const pattern = 'a{1000}'.repeat(900)
-  const result = compilePayloadSchema({
-    properties: { a: { type: 'string', pattern: '^a$', examples: [{ pattern }], default: { pattern: '(?=a)' } } },
-    examples: [{ pattern }, { pattern: `b${pattern}` }],
-    const: { patternProperties: { '(?=a)': {} } },
+  const turns = turnsOf(() => {
+    const result = compilePayloadSchema({
+      properties: { a: { type: 'string', pattern: '^a$', examples: [{ pattern }], default: { pattern: '(?=a)' } } },
+      examples: [{ pattern }, { pattern: `b${pattern}` }],
+      const: { patternProperties: { '(?=a)': {} } },
+    })
+    assert.ok(result.ok)
+    assert.deepEqual(result.slowPatterns, [])
   })
-  assert.ok(result.ok)
-  assert.deepEqual(result.slowPatterns, [])
-  assert.ok(process.cpuUsage(began).user < 500_000)
+  assert.ok(turns < 5, `${turns} turns`)
 })
 
 test('a pattern that becomes too large is slow, before it is compiled', () => {
-  const began = process.cpuUsage()
-  for (const pattern of ['a{1000}'.repeat(900), '((a{100}){100}){100}', '(?:x{0,999}y){3}']) {
-    const result = compilePayloadSchema({ properties: { a: { pattern } } })
-    assert.ok(result.ok)
-    assert.deepEqual(result.slowPatterns, ['properties.a.pattern'])
-  }
-  // Each is small enough, all together are not.
-  const many = Array.from({ length: 30 }, (_, index) => [`m${index}`, { pattern: `^${index}[a-z]{900}$` }])
-  const result = compilePayloadSchema({ properties: Object.fromEntries(many) })
-  assert.ok(result.ok && result.slowPatterns.length > 0 && result.slowPatterns.length < 30)
-  assert.ok(process.cpuUsage(began).user < 1_500_000)
+  const turns = turnsOf(() => {
+    for (const pattern of ['a{1000}'.repeat(900), '((a{100}){100}){100}', '(?:x{0,999}y){3}']) {
+      const result = compilePayloadSchema({ properties: { a: { pattern } } })
+      assert.ok(result.ok)
+      assert.deepEqual(result.slowPatterns, ['properties.a.pattern'])
+    }
+    // Each is small enough, all together are not.
+    const many = Array.from({ length: 30 }, (_, index) => [`m${index}`, { pattern: `^${index}[a-z]{900}$` }])
+    const result = compilePayloadSchema({ properties: Object.fromEntries(many) })
+    assert.ok(result.ok && result.slowPatterns.length > 0 && result.slowPatterns.length < 30)
+  })
+  assert.ok(turns < 15, `${turns} turns`)
 })
 
 test('a stored pattern that the linear engine cannot read is stopped when its time is over', () => {
@@ -174,14 +186,15 @@ test('a stored pattern that the linear engine cannot read is stopped when its ti
   assert.ok(result.ok)
   assert.deepEqual(result.slowPatterns, ['properties.name.pattern'])
   assert.deepEqual(patient(result.check)({ name: 'aaa' }), [])
-  assert.match(judged(result.check, { name: `${'a'.repeat(60)}!` }), /too long/)
-  const began = process.cpuUsage()
-  try {
-    result.check({ name: `${'a'.repeat(60)}!` })
-  } catch (error) {
-    assert.ok(isTooBusy(error))
-  }
-  assert.ok(process.cpuUsage(began).user < 150_000)
+  assert.ok(isStopped(result.check, { name: `${'a'.repeat(60)}!` }))
+  const turns = turnsOf(() => {
+    try {
+      result.check({ name: `${'a'.repeat(60)}!` })
+    } catch (error) {
+      assert.ok(isTooBusy(error))
+    }
+  })
+  assert.ok(turns < 2, `${turns} turns`)
   assert.deepEqual(patient(result.check)({ name: 'aaa' }), [], 'and the next payload is judged as ever')
 })
 
@@ -209,7 +222,7 @@ test('patterns are found wherever they stand', () => {
 test('a format whose check grows with the square of the text is stopped', () => {
   const check = compiled({ properties: { home: { type: 'string', format: 'url' } } })
   assert.deepEqual(check({ home: 'https://example.com/' }), [])
-  assert.match(judged(check, { home: `http://${':'.repeat(400_000)}` }), /too long/)
+  assert.ok(isStopped(check, { home: `http://${':'.repeat(400_000)}` }))
 })
 
 test('a schema that doubles itself again and again is stopped', () => {
@@ -218,7 +231,7 @@ test('a schema that doubles itself again and again is stopped', () => {
     const $ref = `#/definitions/d${level - 1}`
     definitions[`d${level}`] = { allOf: [{ $ref }, { $ref }] }
   }
-  assert.match(judged(compiled({ definitions, $ref: '#/definitions/d40' }), {}), /too long/)
+  assert.ok(isStopped(compiled({ definitions, $ref: '#/definitions/d40' }), {}))
 })
 
 test('a schema that refers to itself without end is the payload’s mistake, not a fault', () => {
@@ -281,7 +294,7 @@ test('parts that are applied to each of many members are stopped when their time
   for (const each of ofEach) {
     const schema = compilePayloadSchema({ properties: { items: { items: each } } })
     assert.ok(schema.ok)
-    assert.match(judged(schema.check, { items: many }), /takes too long to validate/)
+    assert.ok(isStopped(schema.check, { items: many }))
     assert.ok(patient(schema.check)({ items: many.slice(0, 2) }).length > 1)
     assert.deepEqual([{ items: many }, { items: [[[many]]] }, { items: many.slice(0, 2) }].map(schema.isQuick), [
       false,

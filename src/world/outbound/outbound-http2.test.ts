@@ -4,9 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { constants } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
-import type { Socket } from 'node:net'
-import { connect as connectTcp, createServer as createTcpServer } from 'node:net'
-import type { TestContext } from 'node:test'
+import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import {
@@ -14,6 +12,7 @@ import {
   makeServerCertificate,
   pinged,
   startHttp2Server,
+  startRouter,
 } from '../../../test/support/outbound-tls.ts'
 import type { OutboundAnswer, OutboundOptions, OutboundRequest } from '../world.ts'
 import type { ResolveName } from './address-guard.ts'
@@ -140,9 +139,11 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
   assert.match(await late, /did not respond within 30 ms/)
   assert.deepEqual([waiting.length, sessions.length], [8, 4])
-  while (waiting.length > 0) {
-    for (const stream of waiting.splice(0)) answers(stream)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  for (let answered = 0; answered < 10; await new Promise((resolve) => setTimeout(resolve, 5))) {
+    for (const stream of waiting.splice(0)) {
+      answers(stream)
+      answered += 1
+    }
   }
   assert.equal((await Promise.all(calls)).length, 10)
   assert.equal(sessions.length, 4)
@@ -235,7 +236,7 @@ for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_C
     const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
       server.on('stream', (stream, headers) => {
         stream.on('error', () => {})
-        if (headers[':path'] === '/after') return answers(stream)
+        if (headers[':path'] === '/before' || headers[':path'] === '/after') return answers(stream)
         if (headers[':path'] === '/first') {
           last = stream.id ?? 0
           return
@@ -245,6 +246,8 @@ for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_C
         if (code !== constants.NGHTTP2_NO_ERROR) setTimeout(() => sessions[0]?.destroy(), 50)
       })
     })
+    // Connected, so that a slow handshake is not taken for a request that was not sent.
+    await byHttp2(post(port, '/before'))
     const first = failure('unsure', byHttp2(post(port, '/first'), { timeoutMs: 1_000 }))
     while (last === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     const second = byHttp2(post(port, '/second'))
@@ -270,8 +273,11 @@ test('a call that is not answered leaves us unsure, and so does one that is give
       stream.on('error', () => {})
       if (headers[':path'] === '/gives-up') late.abort()
       if (headers[':path'] === '/half') stream.respond({ ':status': 200 })
+      if (headers[':path'] === '/before') answers(stream)
     })
   })
+  // Connected, so that a slow handshake is not taken for a request that was not sent.
+  await byHttp2(post(port, '/before'))
   await failure('unsure', byHttp2(post(port, '/silent'), { timeoutMs: 200 }))
   await failure('unsure', byHttp2(post(port, '/half'), { timeoutMs: 200 }))
   await failure('unsure', byHttp2(post(port, '/gives-up', { signal: late.signal })))
@@ -279,22 +285,6 @@ test('a call that is not answered leaves us unsure, and so does one that is give
   early.abort()
   await failure('not-sent', byHttp2(post(port, '/', { signal: early.signal })))
 })
-
-/** Like a router that forgets a connection: nothing gets through any more, and no one is notified. */
-async function startRouter(t: TestContext, port: number): Promise<{ port: number; forget(): void }> {
-  const connections: Socket[] = []
-  const router = createTcpServer((near) => {
-    const far = connectTcp(port, '127.0.0.1')
-    connections.push(near, far)
-    for (const socket of [near, far]) socket.on('error', () => {})
-    near.pipe(far).pipe(near)
-    near.once('close', () => far.destroy())
-  })
-  const forget = (): void => {
-    for (const socket of connections) socket.unpipe().pause()
-  }
-  return { port: await listenOnLoopback(t, router), forget }
-}
 
 test('a connection that does not answer a ping any more is left for a new one', async (t) => {
   const { port, sessions } = await startHttp2Server(t, certificate, (server) => {

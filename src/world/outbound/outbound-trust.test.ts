@@ -111,7 +111,7 @@ test('NODE_EXTRA_CA_CERTS counts beside our own, and kept connections do not kee
         POSTHORN_CA_FILE: join(directory, 'ours'),
         NODE_EXTRA_CA_CERTS: join(directory, 'extra'),
       },
-      timeout: 15_000,
+      timeout: 60_000,
     },
   )
   assert.equal(stdout, '200 200 200 200 ')
