@@ -32,21 +32,22 @@ export function Page({
 }) {
   useTitle(title)
   return (
-    <div
-      className={`mx-auto flex w-full flex-col gap-5 px-4 py-6 sm:px-6 lg:px-8 ${wide ? 'max-w-[1440px]' : 'max-w-[960px]'}`}
-    >
-      <header className="flex flex-wrap items-start justify-between gap-3">
-        <div className="min-w-0 flex-1 basis-72">
-          {above}
-          <h1 dir="auto" className="text-lg font-semibold tracking-tight break-words">
-            {title}
-            {count !== undefined && <span className="ml-2 text-sm font-normal text-ink-3">{count}</span>}
-          </h1>
-          {lead !== undefined && <p className="mt-0.5 max-w-[76ch] text-pretty text-ink-2">{lead}</p>}
-        </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
-      </header>
-      {children}
+    <div className="mx-auto w-full max-w-[1440px] px-4 py-6 sm:px-6 lg:px-8">
+      {/* A form that is not wide begins where the list began from which one came. */}
+      <div className={`flex flex-col gap-5 ${wide ? '' : 'max-w-[896px]'}`}>
+        <header className="flex flex-wrap items-start justify-between gap-3">
+          <div className="min-w-0 flex-1 basis-72">
+            {above}
+            <h1 dir="auto" className="text-lg font-semibold tracking-tight break-words">
+              {title}
+              {count !== undefined && <span className="ml-2 text-sm font-normal text-ink-3">{count}</span>}
+            </h1>
+            {lead !== undefined && <p className="mt-0.5 max-w-[76ch] text-pretty text-ink-2">{lead}</p>}
+          </div>
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        </header>
+        {children}
+      </div>
     </div>
   )
 }
