@@ -116,6 +116,7 @@ export default function TemplateEditor(props: TemplateFieldProps) {
           colours,
           theme(rows),
           EditorView.lineWrapping,
+          typedOver,
           EditorState.readOnly.of(isReadOnly),
           EditorView.editable.of(!isReadOnly),
           EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': String(rows > 1) }),
@@ -153,6 +154,28 @@ export default function TemplateEditor(props: TemplateFieldProps) {
   }, [error])
   return <div ref={host} />
 }
+
+/**
+ * What is typed over a selection is put in its place here: browsers would give it the colour of what it replaces, as a style that the
+ * policy refuses.
+ */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: (event, made) => {
+    const [range] = event.getTargetRanges()
+    if (event.inputType !== 'insertText' || event.data === null || range === undefined || range.collapsed) return false
+    if (event.isComposing || made.composing || made.state.readOnly) return false
+    const from = made.posAtDOM(range.startContainer, range.startOffset)
+    const to = made.posAtDOM(range.endContainer, range.endOffset)
+    event.preventDefault()
+    made.dispatch({
+      changes: { from, to, insert: event.data },
+      selection: { anchor: from + event.data.length },
+      userEvent: 'input.type',
+      scrollIntoView: true,
+    })
+    return true
+  },
+})
 
 /** In a field of one line, Enter does nothing … */
 const noEnter = ['Enter', 'Shift-Enter', 'Mod-Enter'].map((key) => ({ key, run: () => true }))

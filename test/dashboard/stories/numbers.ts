@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { productionKey } from '../service.ts'
-import { close, closeRefused, gone, heading, scene, skip } from '../story.ts'
+import { close, gone, heading, scene, skip } from '../story.ts'
 
 const inProduction = (method: string, path: string, body?: unknown): Promise<Json> =>
   scene.call(method, path, body, productionKey)
@@ -104,8 +104,7 @@ test('without the causes of failures the overview has all the rest, and does not
   await figure(visitor, 'Events').waitFor()
   await visitor.getByText('The causes of failures could not be read').waitFor()
   assert.equal(await visitor.getByText('All is well').count(), 0)
-  // The browser itself complains of the refused call.
-  await closeRefused(visitor)
+  await close(visitor, 503)
 })
 
 test('removed messages are not offered where they cannot be listed, and a short search says so', { skip }, async () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, closeRefused, gone, news, scene, skip } from '../story.ts'
+import { close, gone, news, scene, skip } from '../story.ts'
 import { bar, people, selected, tick } from './chosen.ts'
 
 /** A gateway that refuses until it works. */
@@ -80,8 +80,7 @@ test('what failed is sent again together; where one is refused, the reason stand
     await visitor.getByRole('row', { name: new RegExp(`(?:Sent|Delivered|Done).*unsent-${n} Many`) }).waitFor()
   await visitor.getByRole('row', { name: /Failed.*unsent-3 Many/ }).waitFor()
   assert.deepEqual(received.map((body) => /unsent-\d/.exec(body)?.[0]).sort(), ['unsent-0', 'unsent-2'])
-  // The browser itself complains of the refused call.
-  await closeRefused(visitor)
+  await close(visitor, 409)
   await scene.call('DELETE', `/v1/workflows/${_id}`)
 })
 
@@ -175,6 +174,5 @@ test('many contexts are deleted together; one that is gone already is named with
   const left = (await scene.call('GET', '/v2/contexts?limit=100')).data.map((one: Json) => `${one.type}:${one.id}`)
   assert.deepEqual(left.sort(), ['team:first', 'workspace:design'])
   await scene.call('DELETE', '/v2/contexts/team/first')
-  // The browser itself complains of the refused call.
-  await closeRefused(visitor)
+  await close(visitor, 404)
 })
