@@ -141,16 +141,15 @@ export function OverviewPage() {
                   {...failedBehind({ after })}
                   name="Failed"
                   value={failed.toLocaleString('en')}
-                  hint={
-                    unsure === 0 ? (
-                      'steps'
-                    ) : (
-                      <>
-                        steps;{' '}
-                        <EnvLink {...perhapsSentBehind({ after })} className="relative hover:underline">
-                          {unsure.toLocaleString('en')} more perhaps sent
-                        </EnvLink>
-                      </>
+                  hint="steps"
+                  more={
+                    unsure > 0 && (
+                      <EnvLink
+                        {...perhapsSentBehind({ after })}
+                        className="inline-flex min-h-6 items-center hover:underline"
+                      >
+                        {unsure.toLocaleString('en')} more perhaps sent
+                      </EnvLink>
                     )
                   }
                   tone={failed === 0 ? '' : 'text-red'}
@@ -220,16 +219,19 @@ function Figure({
   name,
   value,
   hint,
+  more = false,
   tone = '',
 }: {
   to: string
   search?: Readonly<Record<string, string>>
   name: string
   value: string
-  hint: ReactNode
+  hint: string
+  /** Another number, with a link of its own. */
+  more?: ReactNode
   tone?: string
 }) {
-  // The link covers all of it; a hint may have one of its own, and a link cannot be within another.
+  // The link covers all of it; another number has one of its own, and a link cannot be within another.
   return (
     <div className="card group relative flex flex-col gap-1 p-4 hover:border-line-2">
       <EnvLink
@@ -242,8 +244,9 @@ function Figure({
           <Icon name="right" size={12} className="opacity-0 group-hover:opacity-100" />
         </span>
         <span className={`text-xl font-semibold tracking-tight ${tone}`}>{value}</span>
+        <span className="text-xs text-ink-3">{hint}</span>
       </EnvLink>
-      <span className="text-xs text-ink-3">{hint}</span>
+      {more !== false && <span className="relative text-xs text-ink-3">{more}</span>}
     </div>
   )
 }
