@@ -37,7 +37,7 @@ const columnsWith = (providerName: (id: string) => string): readonly Column<Fail
         <span className="flex min-w-0 flex-col">
           <bdi className="truncate font-medium">{one.workflow?.name ?? 'A deleted workflow'}</bdi>
           <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
-          <bdi className="truncate text-xs text-ink-3 lg:hidden">{whyOf(one, providerName)}</bdi>
+          <bdi className="line-clamp-3 text-xs text-ink-3 lg:hidden">{whyOf(one, providerName)}</bdi>
         </span>
       </span>
     ),
@@ -45,15 +45,16 @@ const columnsWith = (providerName: (id: string) => string): readonly Column<Fail
   {
     head: 'For',
     from: 'sm',
-    width: '20%',
+    width: '18%',
     cell: (one) => <bdi className="block truncate text-ink-2">{personOf(one)}</bdi>,
   },
   {
     head: 'Why',
     from: 'lg',
-    width: '38%',
+    width: '46%',
     cell: (one) => (
-      <bdi className="block truncate text-ink-2" title={whyOf(one, providerName)}>
+      // Why is what one came for: it takes a second line rather than being cut off.
+      <bdi className="line-clamp-2 text-ink-2" title={whyOf(one, providerName)}>
         {whyOf(one, providerName)}
       </bdi>
     ),
