@@ -161,21 +161,35 @@ export default function TemplateEditor(props: TemplateFieldProps) {
  */
 const typedOver = EditorView.domEventHandlers({
   beforeinput: (event, made) => {
-    const [range] = event.getTargetRanges()
-    if (event.inputType !== 'insertText' || event.data === null || range === undefined || range.collapsed) return false
-    if (event.isComposing || made.composing || made.state.readOnly) return false
-    const from = made.posAtDOM(range.startContainer, range.startOffset)
-    const to = made.posAtDOM(range.endContainer, range.endOffset)
+    if (event.inputType !== 'insertText' || event.data === null || event.isComposing) return false
+    if (made.composing || made.state.readOnly) return false
+    const range = selectedIn(made)
+    if (range === undefined) return false
     event.preventDefault()
     made.dispatch({
-      changes: { from, to, insert: event.data },
-      selection: { anchor: from + event.data.length },
+      changes: { ...range, insert: event.data },
+      selection: { anchor: range.from + event.data.length },
       userEvent: 'input.type',
       scrollIntoView: true,
     })
     return true
   },
 })
+
+/** As the browser has it, of which the editor may not have heard yet; not all browsers say it of a shadow root. */
+function selectedIn(made: EditorView): { from: number; to: number } | undefined {
+  const found = (made.root as { getSelection?: () => Selection | null }).getSelection?.()
+  const ends = [
+    [found?.anchorNode, found?.anchorOffset],
+    [found?.focusNode, found?.focusOffset],
+  ].flatMap(([node, offset]) => {
+    const isInside = node instanceof Node && made.contentDOM.contains(node)
+    return isInside ? [made.posAtDOM(node, Number(offset))] : []
+  })
+  const { anchor, head } = made.state.selection.main
+  const [one = 0, other = 0] = ends.length === 2 ? ends : [anchor, head]
+  return one === other ? undefined : { from: Math.min(one, other), to: Math.max(one, other) }
+}
 
 /** In a field of one line, Enter does nothing … */
 const noEnter = ['Enter', 'Shift-Enter', 'Mod-Enter'].map((key) => ({ key, run: () => true }))
