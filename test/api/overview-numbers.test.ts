@@ -1,15 +1,14 @@
 // Numbers of the overview: each leads to a list that has as many, over every period and for every channel and provider.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { FailuresSearch } from '../../dashboard/src/pages/activity/failures-query.ts'
-import { failuresQuery } from '../../dashboard/src/pages/activity/failures-query.ts'
-import type { MessagesSearch } from '../../dashboard/src/pages/activity/messages-query.ts'
-import { messagesQuery } from '../../dashboard/src/pages/activity/messages-query.ts'
 import type { To } from '../../dashboard/src/pages/overview/links.ts'
 import {
+  buriedBehind,
   deliveredBehind,
   eventsBehind,
+  everFailedBehind,
   failedBehind,
+  perhapsSentBehind,
   queueBehind,
   suppressedBehind,
   unsentBehind,
@@ -20,6 +19,7 @@ import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { VendorScript } from '../support/channel-scene.ts'
 import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
+import { assertAsMany as assertAsManyOf, listBehind as listBehindOf } from '../support/lists-behind.ts'
 import { delay, email, inApp, refusals } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -31,34 +31,9 @@ let started: string
 let middle: string
 const number = '+4915112345'
 
-/** Asks as an address of the dashboard says, page by page; its rows, and the count beside its title. */
-async function listBehind({ to, search }: To): Promise<{ rows: Json[]; total: number }> {
-  const queries: Readonly<Record<string, readonly [path: string, query: object]>> = {
-    '/activity/messages': ['/v1/messages', messagesQuery(search as MessagesSearch)],
-    '/activity/failures': ['/v1/failures', failuresQuery(search as FailuresSearch)],
-    '/activity/events': ['/v1/events', search],
-    '/activity/queue': ['/v1/queue', search],
-    '/settings/suppressions': ['/v1/suppressions', search],
-  }
-  const [path, query] = queries[to] ?? assert.fail(to)
-  const limit = 7
-  const rows: Json[] = []
-  let total = -1
-  for (let page = 0, cursor: string | null = null; ; page += 1) {
-    const asked = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) asked.append(name, String(one))
-    asked.set('limit', String(limit))
-    if (cursor !== null) asked.set('after', cursor)
-    else if (to !== '/activity/events') asked.set('page', String(page))
-    const body = await get(`${path}?${asked}`)
-    rows.push(...body.data)
-    if (page === 0) total = body.totalCount
-    cursor = body.next ?? null
-    if (cursor === null && body.hasMore !== true) return { rows, total }
-  }
-}
-
 const get = (path: string): Promise<Json> => scene.expect(200, 'GET', path)
+const listBehind = (to: To) => listBehindOf(get, to)
+const assertAsMany = (count: number, to: To, what: string) => assertAsManyOf(get, count, to, what)
 const counts = (query: Json): Promise<Json> => {
   const asked = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) asked.append(name, String(one))
@@ -66,15 +41,6 @@ const counts = (query: Json): Promise<Json> => {
 }
 const sum = (series: readonly Json[], fits: (one: Json) => boolean = () => true): number =>
   series.filter(fits).reduce((all, one) => all + (one.total ?? one.count), 0)
-
-async function assertAsMany(count: number, to: To, what: string): Promise<Json[]> {
-  const { rows, total } = await listBehind(to)
-  const words = `${what}: ${JSON.stringify(to)}`
-  assert.equal(rows.length, count, words)
-  assert.equal(total, count, `counted, ${words}`)
-  assert.equal(new Set(rows.map(({ _id, address }) => _id ?? address)).size, count, `each once, ${words}`)
-  return rows
-}
 
 const person = (more: object = {}) => ({ subscriberId: fresh('person'), email: `${fresh('p')}@example.org`, ...more })
 const sms = { template: { type: 'sms', content: 'Hi' } }
@@ -186,6 +152,7 @@ test('events, what was delivered and what failed lead to as many, whatever the p
     await assertAsMany(steps.total, failedBehind({ after: since }), `failed, ${name}`)
     const failed = await counts({ measure: 'steps', outcome: ['failed'], from })
     assert.equal(failed.total, steps.total, 'as the chart counts them')
+    await assertAsMany(of('unsure'), perhapsSentBehind({ after: since }), `perhaps sent, ${name}`)
   }
 })
 
@@ -211,7 +178,9 @@ test('so does each channel and each provider', async () => {
   }
 })
 
-test('so does each point of the chart', async () => {
+test('so does each point of the chart', assertPoints)
+
+async function assertPoints(): Promise<void> {
   const { starts, to, series } = await counts({
     measure: 'messages',
     groupBy: ['outcome'],
@@ -228,21 +197,21 @@ test('so does each point of the chart', async () => {
   const behind: Readonly<Record<string, To>> = {
     sent: deliveredBehind({ captured: 'without' }),
     captured: deliveredBehind({ captured: 'only' }),
-    failed: failedBehind(),
+    unsure: perhapsSentBehind(),
+    failed: everFailedBehind(),
   }
   for (const { outcome, counts: points } of [
     ...series.filter((one: Json) => one.outcome !== 'failed'),
     ...failed.series,
   ]) {
-    const list = behind[outcome]
-    if (list === undefined) continue
+    const list = behind[outcome] ?? assert.fail(outcome)
     for (const [place, count] of points.entries()) {
       const end = new Date(Date.parse(starts[place + 1] ?? to) - 1).toISOString()
       const search = { ...list.search, after: starts[place], before: end }
       await assertAsMany(count, { ...list, search }, `${outcome} at ${starts[place]}`)
     }
   }
-})
+}
 
 test('so does each cause of what needs attention, also where messages were removed', async () => {
   for (const { name, from } of periods()) {
@@ -286,6 +255,44 @@ test('what was sent again has not failed any more: not in the number, not in the
   const after = await causes()
   assert.equal(after.total, before.total - 1)
   await assertAsMany(after.total, failedBehind({ after: started }), 'after one was sent again')
+  // In the chart it has failed, as it had then.
+  await assertPoints()
+  const asked = failedBehind({ after: started, redriven: 'only' })
+  const [again] = await assertAsMany(1, asked, 'the one alone')
+  assert.deepEqual([again.redriven, again.notificationId], [true, rows[0].notificationId])
+  assert.deepEqual([again.failedAt, again.code, again.provider], [rows[0].failedAt, rows[0].code, rows[0].provider])
+})
+
+test('what was sent again and failed again, for another reason, has failed twice', async () => {
+  await scene.advance(hourMs, hourMs)
+  const since = app.world.now().toISOString()
+  vendors.does(number, 400)
+  const run = await scene.run(await scene.workflow([sms]), person({ phone: number }))
+  const [{ notificationId, failedAt }] = await assertAsMany(1, failedBehind({ after: since }), 'once')
+  await scene.advance(2 * hourMs, hourMs)
+  vendors.does(number, 401)
+  await scene.expect(202, 'POST', `/v1/notifications/${notificationId}/redrive`)
+  await scene.work()
+  const [last, first] = await assertAsMany(2, everFailedBehind({ after: since }), 'twice')
+  assert.deepEqual([first.failedAt, first.redriven, first.code], [failedAt, true, 'providerError'])
+  assert.deepEqual([last.redriven, last.transactionId, last.code], [undefined, run.transactionId, 'misconfigured'])
+  assert.equal((await counts({ measure: 'steps', outcome: ['failed'], from: since })).total, 2)
+  await assertAsMany(1, failedBehind({ after: since }), 'now')
+  await assertPoints()
+})
+
+test('buried steps and tasks lead to as many', async () => {
+  const waits = await scene.workflow([
+    delay({ metadata: { type: 'regular', amount: 2, unit: 'days' } }),
+    inApp('Later'),
+  ])
+  for (let once = 0; once < 9; once += 1) await scene.trigger(waits, fresh('person'))
+  await scene.work()
+  await app.database.db.run(sql`
+    update jobs set buried_at = ${app.world.now()}, status = 'failed', due_at = null where due_at is not null`)
+  const { buried } = await get('/v1/counts/queue')
+  assert.deepEqual(buried, { jobs: 9, tasks: 0 })
+  await assertAsMany(buried.jobs + buried.tasks, buriedBehind, 'buried')
 })
 
 test('a failure is of the time when it failed, however old its event is', async () => {

@@ -5,6 +5,7 @@ import './stories/numbers.ts'
 import './stories/columns.ts'
 import './stories/beside.ts'
 import './stories/charts.ts'
+import './stories/complaints.ts'
 import './stories/ui-parts.ts'
 import { withSampleData } from './story.ts'
 

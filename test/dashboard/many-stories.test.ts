@@ -2,6 +2,7 @@
 // Runs in a process of its own: it starts a service and a browser.
 import './stories/many.ts'
 import './stories/selection-bar.ts'
+import './stories/focus.ts'
 import './stories/runs.ts'
 import './stories/send-again.ts'
 import { withSampleData } from './story.ts'

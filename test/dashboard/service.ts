@@ -30,6 +30,8 @@ export class DashboardScene {
   service: Service | undefined
   /** What the pages complained of since it was last looked at. */
   readonly complaints: string[] = []
+  /** Where pages may lead beside the service: an identity provider. */
+  readonly friends: string[] = []
 
   async open(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#database = await createTestDatabase()
@@ -95,11 +97,8 @@ export class DashboardScene {
       baseURL: `${this.url}/`,
     })
     context.setDefaultTimeout(waitMaxMs)
+    this.#listen(context)
     const page = await context.newPage()
-    page.on('console', (message: Json) => {
-      if (message.type() === 'error') this.complaints.push(`${page.url()}: ${message.text()}`)
-    })
-    page.on('pageerror', (error: Error) => this.complaints.push(`${page.url()}: ${error.message}`))
     if (key !== undefined) {
       // As its page does it, which has stories of its own: here it would be a second page to load.
       const headers = { 'x-posthorn-dashboard': '*' }
@@ -109,6 +108,37 @@ export class DashboardScene {
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
     }
     return page
+  }
+
+  /** Of what the pages complained of, what was expected: calls refused with a status, or words. */
+  forget(...expected: readonly (number | RegExp)[]): void {
+    const isExpected = (text: string) =>
+      expected.some((one) =>
+        typeof one === 'number'
+          ? text.includes(`Failed to load resource: the server responded with a status of ${one} `)
+          : one.test(text),
+      )
+    this.complaints.splice(0, Number.POSITIVE_INFINITY, ...this.complaints.filter((text) => !isExpected(text)))
+  }
+
+  /** In every window of a browser, also in those that a page opens: errors, and requests to anywhere but the service. */
+  #listen(context: Json): void {
+    context.on('console', (message: Json) => {
+      if (message.type() === 'error')
+        this.complaints.push(`${message.page()?.url()}: ${message.text()} ${message.location().url}`)
+    })
+    context.on('weberror', (thrown: Json) =>
+      this.complaints.push(`${thrown.page()?.url()}: uncaught ${thrown.error().message}`),
+    )
+    context.on('request', (request: Json) => {
+      const { origin, protocol } = new URL(request.url())
+      const isOutside = protocol.startsWith('http') && !this.#origins().has(origin)
+      if (isOutside) this.complaints.push(`a request to ${request.url()}`)
+    })
+  }
+
+  #origins(): Set<string> {
+    return new Set([this.url, ...this.friends].map((url) => new URL(url).origin))
   }
 
   /** What axe finds wrong with a page, in short. */

@@ -50,15 +50,19 @@ export const disabled = (at: Json, name: string): Promise<void> =>
 export const written = (field: Json, text: string | RegExp): Promise<void> =>
   field.and(field.page().locator('[contenteditable]')).filter({ hasText: text }).waitFor()
 
-/** Calls that were refused are something a browser complains of. None is under way once the page is gone. */
-export async function leave(at: Json): Promise<void> {
+/**
+ * What a story expects its pages to complain of: the status of calls that are refused, or words. A browser complains of each such
+ * call by itself; whatever else it complains of fails the story.
+ */
+export type Expected = number | RegExp
+
+/** None is under way once the page is gone. */
+export async function leave(at: Json, ...expected: readonly Expected[]): Promise<void> {
   await at.goto('about:blank')
-  scene.complaints.splice(0)
+  scene.forget(...expected)
 }
-/** What the page complained of is still to be looked at. */
-export const close = (visitor: Json): Promise<void> => visitor.context().close()
-/** For a story that has calls refused, or that is not yet known to have none. */
-export async function closeRefused(visitor: Json): Promise<void> {
-  await close(visitor)
-  scene.complaints.splice(0)
+/** What the page complained of is looked at when the story is over. */
+export async function close(visitor: Json, ...expected: readonly Expected[]): Promise<void> {
+  await visitor.context().close()
+  scene.forget(...expected)
 }

@@ -30,6 +30,7 @@ before(async () => {
   const port = await freePort()
   const home = `http://localhost:${port}`
   provider = await IdentityProvider.start(`${home}/v1/dashboard/oidc/callback`)
+  scene.friends.push(provider.issuer)
   await scene.open({
     PORT: String(port),
     POSTHORN_BASE_URL: home,
@@ -57,8 +58,6 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A call that is refused is something the browser complains of. */
-const forgetComplaints = () => scene.complaints.splice(0)
 const account = (at: Json, name: string | RegExp) =>
   at.getByRole('button', { name: /Account and theme/ }).getByText(name)
 
@@ -108,7 +107,7 @@ test('the link of `posthorn users create` sets a password, once, and signs in to
   await shown(other, /was already used/)
   await other.waitForURL((url: URL) => url.hash === '')
   await other.context().close()
-  forgetComplaints()
+  scene.forget(401)
 })
 
 test('signed out, the page offers e-mail and password; the wrong one is refused in words, the right one leads back', {
@@ -121,7 +120,7 @@ test('signed out, the page offers e-mail and password; the wrong one is refused 
   await heading(page, /^Sign in/)
   await signIn(page, 'ada@example.com', 'not the password')
   await page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
-  forgetComplaints()
+  scene.forget(401)
   await signIn(page, 'ada@example.com', password)
   await heading(page, 'Topics')
 })
@@ -171,7 +170,7 @@ test('another role and the end of a user reach the browser with its next page', 
   await grace.goto('development/workflows')
   await heading(grace, /^Sign in/)
   await grace.context().close()
-  forgetComplaints()
+  scene.forget(403)
 })
 
 test('one’s own password is changed with the old one', { skip }, async () => {

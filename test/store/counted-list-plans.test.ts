@@ -123,3 +123,25 @@ test('steps that failed are found by their own index, and no more are looked at 
   assert.equal(newest.totalCount, 5)
   await bounded(60, page(since(data[4]?.failedAt ?? '')))
 })
+
+test('failures of steps that were sent again are found by their own index, each with its own time', async () => {
+  const { db } = app.database
+  const [startAt, endAt] = [app.world.now(), new Date(app.world.now().getTime() + 1_000)]
+  await db.run(sql`
+    update jobs set failed_before = array[${endAt}::timestamptz, ${startAt}::timestamptz]
+    where id in (select id from jobs where environment_id = ${environment.id} and status = 'queued' order by id limit 30)`)
+  await db.run(sql`analyze jobs`)
+  const page =
+    (redriven: 'with' | 'only', more: object = {}) =>
+    (at: Sql) =>
+      failedStepsPage(at, environment, { page: 0, limit: 11, redriven, ...more }, versions)
+  await bounded(failedCount + 300, page('with'))
+  await bounded(250, page('only'))
+  const total = async (...asked: Parameters<typeof page>) => (await page(...asked)(db)).totalCount
+  assert.deepEqual([await total('only'), await total('with')], [60, failedCount + 60])
+  assert.equal(await total('only', { after: endAt.toISOString() }), 30)
+  assert.equal(await total('only', { before: startAt.toISOString() }), 30)
+  const after = new Date(endAt.getTime() + 1).toISOString()
+  assert.equal(await total('only', { after }), 0)
+  await bounded(60, page('only', { after }))
+})

@@ -86,6 +86,22 @@ export function Tip({
   )
 }
 
+/** All of a series, which leads to the list of all of it. */
+export function Total({ of: one, shown, lead }: { of: Series; shown: string; lead?: (one: Series) => void }) {
+  const isLink = lead !== undefined && one.behind !== undefined && shown !== '' && shown !== '0'
+  if (!isLink) return <strong className="font-semibold text-ink">{shown}</strong>
+  return (
+    <button
+      type="button"
+      aria-label={`${one.name}: ${shown}, open the list`}
+      className="min-h-6 min-w-6 text-left font-semibold text-ink hover:underline"
+      onClick={() => lead(one)}
+    >
+      {shown}
+    </button>
+  )
+}
+
 export function ChartTable({
   label,
   starts,

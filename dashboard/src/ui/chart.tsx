@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import type { ChartProps, Point, Series } from './chart-parts.tsx'
-import { ChartTable, Tip } from './chart-parts.tsx'
+import { ChartTable, Tip, Total } from './chart-parts.tsx'
 import { Button } from './controls.tsx'
 import { zone } from './time.tsx'
 
@@ -88,6 +88,10 @@ export function Chart({ label, unit, kind = 'bars', format = counted, onPoint, .
   const lead = (place: number, one?: Series) => {
     const point = pointOf(place, one)
     if (point !== undefined) leadTo.current?.(point)
+  }
+  const leadToAll = (one: Series) => {
+    const last = pointOf(starts.length - 1, one)
+    if (last !== undefined) leadTo.current?.({ ...last, from: starts[0] ?? last.from })
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn again in the colours of the other theme
   useEffect(() => {
@@ -191,10 +195,11 @@ export function Chart({ label, unit, kind = 'bars', format = counted, onPoint, .
   return (
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-2">
-        {series.map(({ name, colour, counts }) => (
-          <span key={name} className="flex items-center gap-1.5">
-            <span className="size-2.5 rounded-sm" style={{ background: `var(--${colour})` }} />
-            {name} <strong className="font-semibold text-ink">{total(counts)}</strong>
+        {series.map((one) => (
+          <span key={one.name} className="flex items-center gap-1.5">
+            <span className="size-2.5 rounded-sm" style={{ background: `var(--${one.colour})` }} />
+            {one.name}{' '}
+            <Total of={one} shown={total(one.counts)} {...(onPoint === undefined ? {} : { lead: leadToAll })} />
           </span>
         ))}
         <span className="text-ink-3">{`${isLines ? unit : 'in all'}, times in ${zone}`}</span>

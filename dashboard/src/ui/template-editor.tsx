@@ -116,6 +116,7 @@ export default function TemplateEditor(props: TemplateFieldProps) {
           colours,
           theme(rows),
           EditorView.lineWrapping,
+          typedOver,
           EditorState.readOnly.of(isReadOnly),
           EditorView.editable.of(!isReadOnly),
           EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': String(rows > 1) }),
@@ -152,6 +153,42 @@ export default function TemplateEditor(props: TemplateFieldProps) {
     made.dispatch(setDiagnostics(made.state, found))
   }, [error])
   return <div ref={host} />
+}
+
+/**
+ * What is typed over a selection is put in its place here: browsers would give it the colour of what it replaces, as a style that the
+ * policy refuses.
+ */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: (event, made) => {
+    if (event.inputType !== 'insertText' || event.data === null || event.isComposing) return false
+    if (made.composing || made.state.readOnly) return false
+    const range = selectedIn(made)
+    if (range === undefined) return false
+    event.preventDefault()
+    made.dispatch({
+      changes: { ...range, insert: event.data },
+      selection: { anchor: range.from + event.data.length },
+      userEvent: 'input.type',
+      scrollIntoView: true,
+    })
+    return true
+  },
+})
+
+/** As the browser has it, of which the editor may not have heard yet; not all browsers say it of a shadow root. */
+function selectedIn(made: EditorView): { from: number; to: number } | undefined {
+  const found = (made.root as { getSelection?: () => Selection | null }).getSelection?.()
+  const ends = [
+    [found?.anchorNode, found?.anchorOffset],
+    [found?.focusNode, found?.focusOffset],
+  ].flatMap(([node, offset]) => {
+    const isInside = node instanceof Node && made.contentDOM.contains(node)
+    return isInside ? [made.posAtDOM(node, Number(offset))] : []
+  })
+  const { anchor, head } = made.state.selection.main
+  const [one = 0, other = 0] = ends.length === 2 ? ends : [anchor, head]
+  return one === other ? undefined : { from: Math.min(one, other), to: Math.max(one, other) }
 }
 
 /** In a field of one line, Enter does nothing … */

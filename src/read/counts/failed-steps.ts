@@ -1,4 +1,5 @@
-// Steps that failed and were not sent again: counted by cause, and listed, from the same rows, so that both agree.
+// Steps that failed and were not sent again: counted by cause, and listed, from the same rows, so that both agree. The list can also
+// have the failures of steps that were sent again, which counts of the past include.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -22,6 +23,8 @@ export interface FailedStepsQuery extends AskedRange {
   readonly channel?: readonly string[]
   readonly provider?: readonly string[]
   readonly code?: readonly string[]
+  /** Also, or only, failures of steps that were sent again since. */
+  readonly redriven?: 'with' | 'only'
   readonly page: number
   readonly limit: number
 }
@@ -35,6 +38,8 @@ export interface FailedStep {
   readonly provider: string
   readonly code: string
   readonly detail: string
+  /** Whether it was sent again since. */
+  readonly redriven?: true
   readonly workflow?: { readonly _id: string; readonly name: string }
   readonly subscriber?: { readonly subscriberId: string; readonly firstName?: string; readonly lastName?: string }
 }
@@ -62,24 +67,47 @@ const causes = Object.entries(wordings).flatMap(([code, { status }]) =>
 )
 const detailOf = (code: string): string => wordings[code as DetailCode]?.detail ?? 'The step failed'
 
-/** `found`: the newest failed steps of a range, each with the last thing that went wrong, and the type of its step. */
-function foundIn(environment: Environment, { afterMs, beforeMs }: TimeRange): Statement {
-  const inTime = allOf([
-    ...(afterMs === undefined ? [] : [sql`j.updated_at >= ${new Date(afterMs)}::timestamptz`]),
-    ...(beforeMs === undefined ? [] : [sql`j.updated_at <= ${new Date(beforeMs)}::timestamptz`]),
-  ])
+const since = (at: Statement, { afterMs }: TimeRange): Statement[] =>
+  afterMs === undefined ? [] : [sql`${at} >= ${new Date(afterMs)}::timestamptz`]
+const until = (at: Statement, { beforeMs }: TimeRange): Statement[] =>
+  beforeMs === undefined ? [] : [sql`${at} <= ${new Date(beforeMs)}::timestamptz`]
+const within = (at: Statement, range: TimeRange): Statement => allOf([...since(at, range), ...until(at, range)])
+
+/** The newest steps of a range that are failed now. */
+const failedNow = (environment: Environment, range: TimeRange): Statement => sql`
+  select j.*, j.updated_at as failed_at, false as is_redriven from jobs j
+  where j.environment_id = ${environment.id} and j.status = 'failed' and ${within(sql`j.updated_at`, range)}
+  order by j.updated_at desc, j.id desc limit ${failuresLookedAtMax}::int`
+
+/** The failures of a range before steps were sent again, each with its own time: a step may have several. */
+const failedBefore = (environment: Environment, range: TimeRange): Statement => {
+  const [latest, first] = [sql`j.failed_before[1]`, sql`j.failed_before[cardinality(j.failed_before)]`]
+  return sql`
+    select j.*, one.failed_at, true as is_redriven from (
+      select * from jobs j where j.environment_id = ${environment.id} and j.failed_before is not null
+        and ${allOf([...since(latest, range), ...until(first, range)])}
+      order by ${latest} desc, j.id desc limit ${failuresLookedAtMax}::int) as j
+    cross join lateral unnest(j.failed_before) as one (failed_at)
+    where ${within(sql`one.failed_at`, range)}`
+}
+
+/** `found`: the newest failures of a range, each with the last thing that went wrong by then, and the type of its step. */
+function foundIn(environment: Environment, range: TimeRange, redriven?: 'with' | 'only'): Statement {
+  const parts = [
+    ...(redriven === 'only' ? [] : [failedNow(environment, range)]),
+    ...(redriven === undefined ? [] : [failedBefore(environment, range)]),
+  ]
   // Types are read once for each step: definitions are long.
   return sql`
     failed as materialized (
-      select j.id, j.notification_id, j.event_id, j.subscriber_id, j.version_id, j.step, j.updated_at,
+      select j.id, j.notification_id, j.event_id, j.subscriber_id, j.version_id, j.step, j.failed_at, j.is_redriven,
              coalesce(cause.code, ${unknownCode}) as code, coalesce(cause.provider_id, ${noProvider}) as provider
-      from (
-        select * from jobs j where j.environment_id = ${environment.id} and j.status = 'failed' and ${inTime}
-        order by j.updated_at desc, j.id desc limit ${failuresLookedAtMax}::int) as j
+      from (${parts.reduce((all, one) => sql`(${all}) union all (${one})`)}) as j
       left join lateral (
         select one->>'code' as code, one->>'providerId' as provider_id
         from jsonb_array_elements(j.details) with ordinality as reported (one, place)
-        where one->>'code' = any(${causes}::text[]) order by place desc limit 1) as cause on true),
+        where one->>'code' = any(${causes}::text[]) and (not j.is_redriven or (one->>'at')::timestamptz <= j.failed_at)
+        order by place desc limit 1) as cause on true),
     types as materialized (
       select s.version_id, s.step, v.definition->'steps'->(s.step::int)->'template'->>'type' as channel
       from (select distinct version_id, step from failed) as s
@@ -103,6 +131,10 @@ export async function failedGroups(
   return { total, isCapped: total >= failuresLookedAtMax, data }
 }
 
+/** Either kind is as many as are read of it; one step of those that were sent again may be several failures. */
+const isCapped = sql`
+  greatest(count(*) filter (where not is_redriven), count(distinct id) filter (where is_redriven)) >= ${failuresLookedAtMax}::int`
+
 interface StepRow {
   readonly id: string
   readonly notification_id: string
@@ -110,7 +142,8 @@ interface StepRow {
   readonly subscriber_id: string
   readonly version_id: string
   readonly step: number
-  readonly updated_at: Date
+  readonly failed_at: Date
+  readonly is_redriven: boolean
   readonly code: string
   readonly provider: string
   readonly channel: string
@@ -125,13 +158,13 @@ export async function failedStepsPage(
 ): Promise<OffsetPage<FailedStep>> {
   const { page, limit } = query
   const rows = await db.rows<{ total: number; is_capped: boolean } & (StepRow | { id: null })>(sql`
-    with ${foundIn(environment, timeRangeOf(query))},
+    with ${foundIn(environment, timeRangeOf(query), query.redriven)},
     fitting as (select * from found where ${isAsked(query)}),
-    page as (select * from fitting order by updated_at desc, id desc offset ${page * limit} limit ${limit + 1}),
+    page as (select * from fitting order by failed_at desc, id desc offset ${page * limit} limit ${limit + 1}),
     counted as (
-      select (select count(*)::int from fitting) as total, count(*) >= ${failuresLookedAtMax}::int as is_capped from found)
+      select (select count(*)::int from fitting) as total, ${isCapped} as is_capped from found)
     select counted.total, counted.is_capped, page.* from counted left join page on true
-    order by page.updated_at desc, page.id desc`)
+    order by page.failed_at desc, page.id desc`)
   const shown = rows.flatMap((row) => (row.id === null ? [] : [row as StepRow]))
   const totals = { totalCount: rows[0]?.total ?? 0, totalCountCapped: rows[0]?.is_capped ?? false }
   const whole = offsetPage(shown, query, totals)
@@ -166,11 +199,12 @@ async function stepsOf(
       _id: row.id,
       notificationId: row.notification_id,
       ...(transactionId === undefined ? {} : { transactionId }),
-      failedAt: row.updated_at.toISOString(),
+      failedAt: row.failed_at.toISOString(),
       channel: row.channel,
       provider: row.provider,
       code: row.code,
       detail: detailOf(row.code),
+      ...(row.is_redriven ? { redriven: true as const } : {}),
       ...(version === undefined ? {} : { workflow: { _id: version.workflowId, name: version.definition.name } }),
       ...(subscriber === undefined ? {} : { subscriber: namedOf(subscriber) }),
     }

@@ -23,7 +23,7 @@ export interface MessageFilter {
   /** The exact set; empty for messages without a context. */
   readonly contextKeys?: readonly string[]
   readonly statuses?: readonly MessageStatus[]
-  /** Whom it was sent by, or would have been; `none` for those without a provider. */
+  /** Whom it was sent by, or would have been; `none` for those without a provider, `any` for those with one. */
   readonly providers?: readonly string[]
   readonly errorIds?: readonly string[]
   /** Whether it was captured instead of sent. */
@@ -241,7 +241,12 @@ function conditionsOf(filter: Omit<MessageFilter, 'events'>): Statement[] {
 /** What was not sent has an index of its own, whose words these are: it is rare among what was. */
 export const isUnsent = sql`m.status in ('error', 'warning')`
 
+/** Of messages with the status `warning`: those that were perhaps sent. */
+const anyProvider = 'any'
+
 function providerCondition(providers: readonly string[]): Statement {
+  if (providers.includes(anyProvider))
+    return providers.includes(noProvider) ? sql`true` : sql`m.provider_id is not null`
   const isNamed = sql`m.provider_id = any(${providers}::text[])`
   return providers.includes(noProvider) ? sql`(${isNamed} or m.provider_id is null)` : isNamed
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { closeRefused, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
+import { close, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
 
 test('hours that could not be saved stay in their fields, and a time left empty is not saved', { skip }, async () => {
   const { page } = shared
@@ -39,7 +39,7 @@ test('hours that could not be saved stay in their fields, and a time left empty 
   await save.click()
   await gone(save)
   await scene.call('PATCH', path, { schedule: null })
-  await leave(page)
+  await leave(page, 503)
 })
 
 test('a fault of the service is said with an error id to copy, beside the form and in the news', { skip }, async () => {
@@ -68,7 +68,7 @@ test('a fault of the service is said with an error id to copy, beside the form a
   await visitor.getByRole('button', { name: 'Copied', exact: true }).waitFor()
   assert.equal(await copied(), errorId)
   await scene.call('DELETE', `/v1/workflows/${_id}`)
-  await closeRefused(visitor)
+  await close(visitor, 500)
 })
 
 test('a text that only looks like a time is shown as it is', { skip }, async () => {
@@ -93,7 +93,7 @@ test('a time in the address that is none can be replaced with the other filters'
     .getByRole('row', { name: /Order shipped/ })
     .first()
     .waitFor()
-  await leave(page)
+  await leave(page, 400)
 })
 
 test('environments whose names make the same address are opened each at their own', { skip }, async () => {
@@ -121,7 +121,7 @@ test('environments whose names make the same address are opened each at their ow
   await visitor.getByRole('link', { name: 'QA-1' }).click()
   await visitor.waitForURL(new RegExp(`/qa-1-${second._id.slice(-8)}/activity\\?subscriber=ada$`))
   await isShown('QA-1')
-  await closeRefused(visitor)
+  await close(visitor)
   for (const one of made)
     await scene.call('DELETE', `/v1/environments/${one._id}?confirm=${one.name}`, undefined, keyOf(one))
 })
@@ -147,6 +147,6 @@ test('failures of an account lead to the steps that failed there', { skip }, asy
     provider: 'nodemailer',
     after: from,
   })
-  await closeRefused(visitor)
+  await close(visitor)
   await scene.call('DELETE', `/v1/integrations/${made._id}`)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { closeRefused, gone, heading, scene, shown, skip, written } from '../story.ts'
+import { close, gone, heading, scene, shown, skip, written } from '../story.ts'
 
 const steps = [{ name: 'Bell', template: { type: 'in_app', content: 'first words' } }]
 const made = async (name: string): Promise<string> =>
@@ -34,7 +34,7 @@ test('what is typed before the editor of templates is loaded stays, with the pla
   await visitor.getByLabel('Name of the step').focus()
   await written(visitor.getByLabel('Text', { exact: true }), 'Early and late first words')
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('where the editor of templates cannot be loaded, everything is written in plain fields', { skip }, async () => {
@@ -47,7 +47,7 @@ test('where the editor of templates cannot be loaded, everything is written in p
   await shown(visitor, /Saved\. New events/)
   assert.equal((await scene.call('GET', `/v1/workflows/${id}`)).steps[0].template.content, 'Plain words')
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor, /ERR_FAILED/)
 })
 
 test('what is typed while a save is under way stays, and is saved by the next one', { skip }, async () => {
@@ -83,7 +83,7 @@ test('what is typed while a save is under way stays, and is saved by the next on
     ['second words, and third ones'],
   )
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('switching a workflow off publishes nothing that is not saved', { skip }, async () => {
@@ -101,7 +101,7 @@ test('switching a workflow off publishes nothing that is not saved', { skip }, a
   assert.deepEqual([active, stored[0].template.content], [false, 'first words'])
   assert.equal(await visitor.getByText(/Someone else saved/).count(), 0)
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a step that is removed comes back, with what was changed since', { skip }, async () => {
@@ -116,7 +116,7 @@ test('a step that is removed comes back, with what was changed since', { skip },
   await flow.getByRole('button', { name: /^Bell/ }).waitFor()
   await heading(visitor, 'Taken back and renamed')
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a layout that is not saved survives its page being left, and is forgotten once discarded', { skip }, async () => {
@@ -139,7 +139,7 @@ test('a layout that is not saved survives its page being left, and is forgotten 
   await written(field, '<p>')
   assert.equal(await visitor.getByText('Not saved').count(), 0)
   await scene.call('DELETE', `/v1/layouts/${_id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a locale that is there is not emptied by adding it again, and a text keeps its lines', { skip }, async () => {
@@ -160,5 +160,5 @@ test('a locale that is there is not emptied by adding it again, and a text keeps
   const { texts } = await scene.call('GET', '/v1/translations/sv')
   assert.deepEqual(texts, { greeting: 'Hej\noch välkommen!', bye: 'Hej då' })
   await scene.call('DELETE', '/v1/translations/sv')
-  await closeRefused(visitor)
+  await close(visitor)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { closeRefused, gone, heading, scene, shared, shown, skip } from '../story.ts'
+import { close, gone, heading, scene, shared, shown, skip } from '../story.ts'
 
 /** What a page lists, as its title counts it. */
 async function countOf(page: Json, title: string): Promise<number> {
@@ -38,7 +38,7 @@ test('what was delivered leads to as many messages as it counts, in all and by c
   assert.equal(await countOf(visitor, 'Messages'), ofChannel)
   await visitor.getByRole('button', { name: 'Remove the filter Since' }).click()
   await gone(visitor.getByRole('button', { name: 'Remove the filter Since' }))
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('what could not be sent leads to those messages alone, and from one to its notification', { skip }, async () => {
@@ -64,7 +64,7 @@ test('what could not be sent leads to those messages alone, and from one to its 
   await visitor.waitForURL(/activity\/messages\/[0-9a-f-]{36}\?status=warning/)
   await visitor.getByRole('radio', { name: 'The message', checked: true }).waitFor()
   await scene.call('DELETE', `/v1/workflows/${_id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a list of more than a page stays as it is while notifications are opened from it', { skip }, async () => {
@@ -91,7 +91,7 @@ test('a list of more than a page stays as it is while notifications are opened f
   await visitor.waitForURL(/tab=data/)
   await visitor.reload()
   await visitor.getByRole('radio', { name: 'Data', checked: true }).waitFor()
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('rows change where they are when what they show has changed', { skip }, async () => {
@@ -111,7 +111,7 @@ test('rows change where they are when what they show has changed', { skip }, asy
   await scene.call('DELETE', `/v1/events/trigger/${event.transactionId}`)
   await visitor.getByRole('row', { name: /Cancelled.*Waits a while/ }).waitFor()
   await scene.call('DELETE', `/v1/workflows/${_id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a point of the chart leads to what happened then, also from its table', { skip }, async () => {
@@ -169,5 +169,5 @@ test('text is copied also where a browser has no clipboard', { skip }, async () 
   await search.focus()
   await visitor.keyboard.press('Control+v')
   assert.equal(await search.inputValue(), 'ada')
-  await closeRefused(visitor)
+  await close(visitor)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, closeRefused, gone, news, scene, shared, shown, skip } from '../story.ts'
+import { close, gone, news, scene, shared, shown, skip } from '../story.ts'
 import { bar, people, selected, tick } from './chosen.ts'
 
 test('a range is chosen with Shift, and all of it is added to a topic', { skip }, async () => {
@@ -97,8 +97,7 @@ test('what fails is counted and said in the service’s own words, and stays sel
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await gone(dialog)
   await shown(visitor, 'No suppressed address begins like this')
-  // The browser itself complains of the refused call.
-  await closeRefused(visitor)
+  await close(visitor, 404)
 })
 
 test('waiting notifications are cancelled together, and sending again is offered only where something failed', {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { closeRefused, disabled, heading, scene, shared, shown, skip } from '../story.ts'
+import { close, disabled, heading, scene, shared, shown, skip } from '../story.ts'
 
 test('`posthorn dashboard` makes a link to another environment', { skip }, async () => {
   const { stdout } = await scene.command('dashboard', '--environment', 'Production', '--url', scene.url)
@@ -11,7 +11,7 @@ test('`posthorn dashboard` makes a link to another environment', { skip }, async
   await visitor.goto(stdout.trim())
   await heading(visitor, 'Send your first notification')
   await visitor.waitForURL(/\/production\/start/)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('what waits in a digest is cancelled, after it was said what that does', { skip }, async () => {
@@ -92,7 +92,7 @@ test('the theme that was chosen stays', { skip }, async () => {
   await visitor.reload()
   await heading(visitor, 'Overview')
   await visitor.locator('html[data-theme=dark]').waitFor()
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('signing out ends the session here and at the service', { skip }, async () => {
@@ -111,7 +111,7 @@ test('signing out ends the session here and at the service', { skip }, async () 
   await visitor.goto('development')
   await heading(visitor, /^Sign in/)
   // A call that was on its way may be refused.
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('the outbox is emptied by typing the word', { skip }, async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { productionKey } from '../service.ts'
-import { close, closeRefused, gone, heading, scene, skip } from '../story.ts'
+import { close, gone, heading, scene, skip } from '../story.ts'
 
 const inProduction = (method: string, path: string, body?: unknown): Promise<Json> =>
   scene.call(method, path, body, productionKey)
@@ -104,8 +104,42 @@ test('without the causes of failures the overview has all the rest, and does not
   await figure(visitor, 'Events').waitFor()
   await visitor.getByText('The causes of failures could not be read').waitFor()
   assert.equal(await visitor.getByText('All is well').count(), 0)
-  // The browser itself complains of the refused call.
-  await closeRefused(visitor)
+  await close(visitor, 503)
+})
+
+test('abandoned work is listed in the queue, leads to its notification, and is tried again', { skip }, async () => {
+  const visitor = await scene.visitor({ key: productionKey })
+  const shared = { claims: 8, buriedAt: new Date().toISOString(), reason: 'The disk is full <img src=x>' }
+  let data: Json[] = [
+    { ...shared, _id: 'step', kind: 'job', notificationId: 'gone-by-now', transactionId: 'it' },
+    { ...shared, _id: 'task', kind: 'task', task: 'expand' },
+  ]
+  await visitor.route(/\/v1\/counts\/queue/, async (call: Json) => {
+    const answer = await (await call.fetch()).json()
+    await call.fulfill({ json: { ...answer, buried: { jobs: 1, tasks: 1 } } })
+  })
+  await visitor.route(/\/v1\/buried/, (call: Json) => {
+    const id = /buried\/(\w+)\/redrive/.exec(call.request().url())?.[1]
+    if (id === undefined)
+      return call.fulfill({
+        json: { data, next: null, previous: null, totalCount: data.length, totalCountCapped: false },
+      })
+    data = data.filter(({ _id }) => _id !== id)
+    return call.fulfill({ status: 202, json: { _id: id, kind: 'task' } })
+  })
+  await visitor.goto('production')
+  const line = visitor.getByRole('listitem').filter({ hasText: 'Work that was abandoned' })
+  await line.getByRole('link', { name: '2', exact: true }).click()
+  await visitor.waitForURL(/activity\/queue\?state=buried$/)
+  assert.equal(await countOf(visitor, 'Queue'), 2)
+  await visitor.getByRole('row', { name: /A step of a notification.*The disk is full/ }).waitFor()
+  assert.deepEqual(await scene.violations(visitor), [])
+  await visitor.getByRole('button', { name: 'Try again: Finding the recipients of an event' }).click()
+  await visitor.getByRole('heading', { level: 1, name: /^Queue ?1$/ }).waitFor()
+  await gone(visitor.getByRole('row', { name: /Finding the recipients/ }))
+  await visitor.getByRole('radio', { name: 'Waiting to go out' }).click()
+  await visitor.getByText('The queue is empty').waitFor()
+  await close(visitor)
 })
 
 test('removed messages are not offered where they cannot be listed, and a short search says so', { skip }, async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { close, closeRefused, gone, heading, news, scene, skip } from '../story.ts'
+import { close, gone, heading, news, scene, skip } from '../story.ts'
 import { bar, focused, people, selected, tick } from './chosen.ts'
 
 /** Confirms the deletion of all topics of Production, of which `visitor` routes the calls, up to where it runs. */
@@ -122,8 +122,7 @@ test('a run that asked too often waits as long as the service says, and goes on 
   await visitor.clock.runFor(31_000)
   await news(visitor, 'Delete, 6 topics: 6 done')
   assert.deepEqual(await topicsOf(productionKey), [])
-  // The browser itself complains of the refused calls.
-  await closeRefused(visitor)
+  await close(visitor, 429)
 })
 
 test('a run that is stopped in such a pause ends at once: what waited is not done, and did not fail', {
@@ -146,8 +145,7 @@ test('a run that is stopped in such a pause ends at once: what waited is not don
   await visitor.unroute(callsOfTopics)
   await dialog.getByRole('button', { name: 'Continue with 6' }).click()
   await news(visitor, 'Delete, 6 topics: 6 done')
-  // The browser itself complains of the refused calls.
-  await closeRefused(visitor)
+  await close(visitor, 429)
 })
 
 test('a run stays in the environment where it began, says so elsewhere, and can be stopped from there', {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { closeRefused, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
+import { close, disabled, gone, heading, leave, scene, shared, shown, skip } from '../story.ts'
 
 test('an environment is created, opened, renamed, and deleted by typing its name', { skip }, async () => {
   const visitor = await scene.visitor({ key: developmentKey })
@@ -34,7 +34,7 @@ test('an environment is created, opened, renamed, and deleted by typing its name
   await heading(visitor, 'Deleted')
   const left: { name: string }[] = await scene.call('GET', '/v1/environments')
   assert.deepEqual(left.map(({ name }) => name).toSorted(), ['Development', 'Production'])
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('an environment captures what it would send, until that is switched off', { skip }, async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { fill } from '../sample-data.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { closeRefused, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
+import { close, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
 
 test('the link of the start signs in once, and leads to a first notification in one click', { skip }, async () => {
   const visitor = await scene.visitor()
@@ -25,8 +25,8 @@ test('the link of the start signs in once, and leads to a first notification in 
   const other = await scene.visitor()
   await other.goto(link)
   await shown(other, /was already used/)
-  await closeRefused(other)
-  await visitor.context().close()
+  await close(other, 401)
+  await close(visitor)
 })
 
 test('a key that may do everything signs in, and the bare address leads on', { skip }, async () => {
@@ -44,7 +44,7 @@ test('a wrong key is refused in words', { skip }, async () => {
   await visitor.getByLabel('API key').fill('not-a-key-of-anybody')
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await visitor.getByRole('alert').getByText('API Key not found').waitFor()
-  await closeRefused(visitor)
+  await close(visitor, 401)
 })
 
 test('who is not signed in comes back to the page they asked for', { skip }, async () => {
@@ -53,7 +53,7 @@ test('who is not signed in comes back to the page they asked for', { skip }, asy
   await visitor.getByLabel('API key').fill(developmentKey)
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await heading(visitor, /Weekly report/)
-  await visitor.context().close()
+  await close(visitor)
 })
 
 test('Production is its own: another session, another colour, nothing of Development', { skip }, async () => {
@@ -80,7 +80,7 @@ test('a session that has ended asks to sign in, and the page comes back', { skip
   await visitor.getByLabel('API key').fill(developmentKey)
   await visitor.getByRole('button', { name: 'Sign in' }).click()
   await heading(visitor, 'Subscribers')
-  await closeRefused(visitor)
+  await close(visitor, 401)
 })
 
 test('a session that ends before a save keeps what was typed, and the page comes back with it', { skip }, async () => {
@@ -109,7 +109,7 @@ test('a session that ends before a save keeps what was typed, and the page comes
   await shown(visitor, /Saved\. New events/)
   assert.equal(await stored(), 'words of an hour')
   await scene.call('DELETE', `/v1/workflows/${_id}`)
-  await closeRefused(visitor)
+  await close(visitor, 401)
 })
 
 test('a service that cannot be reached is said so, with a way to try again', { skip }, async () => {
@@ -122,7 +122,7 @@ test('a service that cannot be reached is said so, with a way to try again', { s
   await visitor.unroute('**/v1/**')
   await visitor.getByRole('button', { name: 'Try again' }).click()
   await heading(visitor, 'E-mail')
-  await closeRefused(visitor)
+  await close(visitor, /ERR_FAILED/)
 })
 
 test('who may only read sees everything and is offered no change', { skip }, async () => {
@@ -136,7 +136,7 @@ test('who may only read sees everything and is offered no change', { skip }, asy
   await gone(visitor.getByRole('button', { name: 'New workflow' }))
   await visitor.goto('development/settings')
   await shown(visitor, 'You may not see this')
-  await closeRefused(visitor)
+  await close(visitor, 403)
 })
 
 test('an address that is no page says so', { skip }, async () => {

@@ -5,7 +5,7 @@ import { planOf } from '../../../dashboard/src/pages/workflows/step-plan.ts'
 import { stepSchema } from '../../../dashboard/src/pages/workflows/step-schemas.ts'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { closeRefused, disabled, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
+import { close, disabled, gone, heading, scene, shared, shown, skip, written } from '../story.ts'
 
 const everyType = [
   { name: 'First', template: { type: 'in_app', content: 'Words' } },
@@ -125,7 +125,7 @@ test('what a schema refuses is said at its field, before and after the service s
   await visitor.getByLabel('Name of the step').fill('x'.repeat(256))
   await shown(visitor, 'Must have at most 255 characters, and has 256')
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor, 422)
 })
 
 test('what is folded away keeps what was typed, and a name that is there twice is said', { skip }, async () => {
@@ -250,7 +250,7 @@ test('what is refused of an object as a whole is said there', { skip }, async ()
     .filter({ hasText: /^Is too large$/ })
     .waitFor()
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor, 422)
 })
 
 test('a member that a schema gains has a field at once', { skip }, async () => {
@@ -276,7 +276,7 @@ test('a member that a schema gains has a field at once', { skip }, async () => {
   await visitor.getByLabel('Quiet hours').fill('night')
   await shown(visitor, 'Kept free.')
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('another kind of a delay leaves nothing behind that would be refused', { skip }, async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { closeRefused, disabled, gone, heading, scene, shown, skip, written } from '../story.ts'
+import { close, disabled, gone, heading, scene, shown, skip, written } from '../story.ts'
 
 const bell = { name: 'Bell', template: { type: 'in_app', content: 'words' } }
 const workflow = async (name: string, steps: readonly object[] = [bell]): Promise<string> =>
@@ -26,7 +26,7 @@ test('what was done in one environment cannot be taken back in another', { skip 
   await visitor.waitForURL(/\/production/)
   await heading(visitor, 'Overview')
   assert.equal(await undo.count(), 0)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a subscription that is taken back has its identifier, its name and what it leaves out', { skip }, async () => {
@@ -59,7 +59,7 @@ test('a subscription that is taken back has its identifier, its name and what it
     assert.deepEqual(await stored(), before)
   }
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('a step that a discard brought back is not there twice, and the offer goes with the editor', {
@@ -87,7 +87,7 @@ test('a step that a discard brought back is not there twice, and the offer goes 
   await heading(visitor, 'Layouts')
   assert.equal(await undo.count(), 0)
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('days of the month are typed with their commas, and go with their unit', { skip }, async () => {
@@ -112,7 +112,7 @@ test('days of the month are typed with their commas, and go with their unit', { 
   await visitor.getByRole('checkbox', { name: 'Friday' }).check()
   assert.deepEqual(await saved(), { atTime: '09:00', weekDays: ['friday'] })
   await scene.call('DELETE', `/v1/workflows/${id}`)
-  await closeRefused(visitor)
+  await close(visitor)
 })
 
 test('rows that do not come are asked for once, and again by the button', { skip }, async () => {
@@ -139,7 +139,7 @@ test('rows that do not come are asked for once, and again by the button', { skip
   await gone(visitor.getByText('No rows today'))
   await visitor.getByRole('row').nth(rows).waitFor()
   for (const { subscriberId } of people) await scene.call('DELETE', `/v2/subscribers/${subscriberId}`)
-  await closeRefused(visitor)
+  await close(visitor, 500)
 })
 
 test('what was typed is forgotten with the record that is deleted, and with a sign-out', { skip }, async () => {
@@ -169,5 +169,5 @@ test('what was typed is forgotten with the record that is deleted, and with a si
   await heading(visitor, /^Sign in/)
   await visitor.waitForFunction("!Object.keys(localStorage).some((name) => name.includes('room:attic'))")
   await scene.call('DELETE', '/v2/contexts/room/attic')
-  await closeRefused(visitor)
+  await close(visitor)
 })

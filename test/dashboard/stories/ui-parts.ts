@@ -81,6 +81,7 @@ async function servePages(): Promise<{ url: string; stop: () => Promise<void> }>
 
 test('while one develops, all parts are on one page, accessible in both themes and on a phone', { skip }, async () => {
   const pages = await servePages()
+  scene.friends.push(pages.url)
   try {
     for (const [width, dark] of [
       [1280, false],

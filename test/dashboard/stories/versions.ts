@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { productionKey } from '../service.ts'
-import { heading, scene, shared, shown, skip, titled } from '../story.ts'
+import { heading, scene, shared, shown, skip, titled, written } from '../story.ts'
 
 const hostile = '<script>document.title=3</script> العربية'
 let workflowId = ''
@@ -98,6 +98,26 @@ test('a workflow is promoted to Production with its layout, after what changes w
   await dialog.getByText('Production is up to date').waitFor()
   await page.keyboard.press('Escape')
   await elsewhere.getByText('Production has this version, promoted').waitFor()
+})
+
+test('in the environment that it was promoted to, the workflow is there and says what it said', { skip }, async () => {
+  const { page } = shared
+  await page.goto('development/workflows')
+  await page.getByRole('button', { name: /Development environment/ }).click()
+  await page.getByRole('menuitem', { name: /Production/ }).click()
+  await page.getByRole('button', { name: /Production environment/ }).waitFor()
+  await page.getByRole('link', { name: 'Workflows', exact: true }).click()
+  await page.waitForURL(/\/production\/workflows$/)
+  await page.getByRole('row', { name: /Invoice sent/ }).click()
+  await heading(page, 'Invoice sent')
+  await page.waitForURL(
+    (url: URL) => /\/production\/workflows\/./.test(url.pathname) && !url.pathname.includes(workflowId),
+  )
+  await page.getByRole('button', { name: /^Mail/ }).first().click()
+  await written(page.getByLabel('Subject'), /^Invoice$/)
+  // Back in Development it is the one that was promoted.
+  await page.goto(`development/workflows/${workflowId}`)
+  await page.getByRole('list', { name: 'Other environments' }).getByText('Production has this version').waitFor()
 })
 
 test('the editor says which version another environment has, and since when', { skip }, async () => {

@@ -1,4 +1,4 @@
-// Failures: each step that failed and was not sent again, with what went wrong.
+// Failures: each step that failed, with what went wrong; those that were sent again where they are asked for.
 import { useSearch } from '@tanstack/react-router'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
@@ -16,6 +16,7 @@ import { useProviderName } from '../integrations/provider-names.ts'
 import { ActivityTabs } from './activity-tabs.tsx'
 import type { FailuresSearch } from './failures-query.ts'
 import { failuresQuery } from './failures-query.ts'
+import { Select } from './filter-select.tsx'
 import { reasonWords } from './filters.tsx'
 import { failureWords, personOf } from './outcome.ts'
 
@@ -23,20 +24,20 @@ type Failed = Schemas['FailedStep']
 const pageSize = 50
 const refreshMs = 10_000
 
-const whyOf = ({ code, detail, provider }: Failed, providerName: (id: string) => string): string =>
-  `${failureWords(code, detail)}${provider === 'none' ? '' : ` (at ${providerName(provider)})`}`
+const whyOf = ({ code, detail, provider, redriven }: Failed, providerName: (id: string) => string): string =>
+  `${redriven === true ? 'Sent again since: ' : ''}${failureWords(code, detail)}${provider === 'none' ? '' : ` (at ${providerName(provider)})`}`
 
 const columnsWith = (providerName: (id: string) => string): readonly Column<Failed>[] => [
   {
     head: 'Step',
     cell: (one) => (
       <span className="flex min-w-0 items-center gap-2">
-        <Icon name={iconOfStep(one.channel)} className="text-red" />
+        <Icon name={iconOfStep(one.channel)} className={one.redriven === true ? 'text-ink-3' : 'text-red'} />
         <span className="sr-only">{nameOfStep(one.channel)}</span>
         <span className="flex min-w-0 flex-col">
           <bdi className="truncate font-medium">{one.workflow?.name ?? 'A deleted workflow'}</bdi>
           <bdi className="truncate text-ink-2 sm:hidden">{personOf(one)}</bdi>
-          <bdi className="truncate text-xs text-ink-3 lg:hidden">{whyOf(one, providerName)}</bdi>
+          <bdi className="line-clamp-3 text-xs text-ink-3 lg:hidden">{whyOf(one, providerName)}</bdi>
         </span>
       </span>
     ),
@@ -44,15 +45,16 @@ const columnsWith = (providerName: (id: string) => string): readonly Column<Fail
   {
     head: 'For',
     from: 'sm',
-    width: '20%',
+    width: '18%',
     cell: (one) => <bdi className="block truncate text-ink-2">{personOf(one)}</bdi>,
   },
   {
     head: 'Why',
     from: 'lg',
-    width: '38%',
+    width: '46%',
     cell: (one) => (
-      <bdi className="block truncate text-ink-2" title={whyOf(one, providerName)}>
+      // Why is what one came for: it takes a second line rather than being cut off.
+      <bdi className="line-clamp-2 text-ink-2" title={whyOf(one, providerName)}>
         {whyOf(one, providerName)}
       </bdi>
     ),
@@ -68,6 +70,12 @@ const columnsWith = (providerName: (id: string) => string): readonly Column<Fail
     ),
   },
 ]
+
+const leads: Readonly<Record<string, string>> = {
+  '': 'Each step that failed and was not sent again since, the newest first.',
+  with: 'Each step that failed, also if it was sent again since, the newest first.',
+  only: 'Each step that failed and was sent again since, the newest first.',
+}
 
 export function FailuresPage() {
   const search = useSearch({ strict: false }) as FailuresSearch
@@ -88,12 +96,20 @@ export function FailuresPage() {
   }
   const filters = filtersIn(search, words)
   return (
-    <Page
-      title="Failures"
-      count={list.total?.toLocaleString('en') ?? list.count}
-      lead="Each step that failed and was not sent again since, the newest first."
-    >
+    <Page title="Failures" count={list.total?.toLocaleString('en') ?? list.count} lead={leads[search.redriven ?? '']}>
       <ActivityTabs of="failures" />
+      <div className="flex flex-wrap items-center gap-2">
+        <Select
+          label="Sent again"
+          value={search.redriven ?? ''}
+          options={[
+            ['', 'Not sent again'],
+            ['with', 'With sent again'],
+            ['only', 'Only sent again'],
+          ]}
+          onText={(redriven) => go('/activity/failures', { ...search, redriven }, { replace: true })}
+        />
+      </div>
       <FilterChips
         filters={filters}
         words={words}
@@ -105,10 +121,11 @@ export function FailuresPage() {
         {...list.table}
         rows={10}
         columns={columnsWith(providerName)}
-        keyOf={({ _id }) => _id}
+        // A step may have failed more than once.
+        keyOf={({ _id, failedAt }) => `${_id} ${failedAt}`}
         onOpen={({ notificationId }) => go(`/activity/${notificationId}`)}
         empty={
-          filters.length > 0 ? (
+          filters.length > 0 || search.redriven !== undefined ? (
             <Empty
               icon="search"
               title="No failure fits"

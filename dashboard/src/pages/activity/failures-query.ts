@@ -6,14 +6,17 @@ export interface FailuresSearch {
   readonly provider?: string
   /** What went wrong, as a code. */
   readonly code?: string
+  /** Failures of steps that were sent again since: among the others, or alone. */
+  readonly redriven?: 'with' | 'only'
   readonly after?: string
   readonly before?: string
 }
 
-export const failuresQuery = ({ channel, provider, code, after, before }: FailuresSearch) => ({
+export const failuresQuery = ({ channel, provider, code, redriven, after, before }: FailuresSearch) => ({
   ...(channel === undefined ? {} : { channel: [channel] }),
   ...(provider === undefined ? {} : { provider: [provider] }),
   ...(code === undefined ? {} : { code: [code] }),
+  ...(redriven === undefined ? {} : { redriven }),
   ...(after === undefined ? {} : { after }),
   ...(before === undefined ? {} : { before }),
 })

@@ -17,6 +17,7 @@ import { exactTime, Time } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { useMessageBulk } from './activity-bulk.ts'
 import { ActivityTabs } from './activity-tabs.tsx'
+import { Select } from './filter-select.tsx'
 import { reasonWords } from './filters.tsx'
 import type { MessagesSearch } from './messages-query.ts'
 import { isOfLastDays, messagesQuery } from './messages-query.ts'
@@ -33,7 +34,12 @@ const results = [
   ['sent/only', 'Captured'],
   ['error', 'Failed'],
   ['warning', 'Not sent, or perhaps'],
+  ['warning//any', 'Perhaps sent'],
 ] as const
+
+/** As the choice of results has it: what was perhaps sent is not of one provider, and not of none. */
+const resultOf = ({ status, captured, provider }: MessagesSearch): string =>
+  [status ?? '', captured ?? '', provider === 'any' ? 'any' : ''].join('/').replace(/\/+$/, '')
 
 const personOf = ({ subscriber, email, phone }: Message): string =>
   [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') ||
@@ -118,8 +124,9 @@ export function MessagesPage() {
   )
   const set = (name: keyof MessagesSearch, value: string) =>
     go('/activity/messages', { ...search, [name]: value }, { replace: true })
+  const byWords = (id: string): string => ({ none: 'no provider', any: 'any provider' })[id] ?? providerName(id)
   const words: FilterWords = {
-    provider: ['By', (value) => (value === 'none' ? 'no provider' : providerName(value))],
+    provider: ['By', (value) => value.split(',').map(byWords).join(', ')],
     reason: ['Because of', reasonWords],
     subscriber: ['Person', String],
     transactionId: ['Transaction', String],
@@ -140,11 +147,12 @@ export function MessagesPage() {
         <div className="flex flex-wrap items-center gap-2">
           <Select
             label="Result"
-            value={[search.status, search.captured].filter(Boolean).join('/')}
+            value={resultOf(search)}
             options={[['', 'All results'], ...results]}
             onText={(value) => {
-              const [status = '', captured = ''] = value.split('/')
-              go('/activity/messages', { ...search, status, captured }, { replace: true })
+              const [status = '', captured = '', any = ''] = value.split('/')
+              const provider = any !== '' || search.provider === 'any' ? any : (search.provider ?? '')
+              go('/activity/messages', { ...search, status, captured, provider }, { replace: true })
             }}
           />
           <Select
@@ -221,35 +229,5 @@ export function MessagesPage() {
         />
       </Beside>
     </Page>
-  )
-}
-
-function Select({
-  label,
-  value,
-  options,
-  disabled = false,
-  onText,
-}: {
-  label: string
-  value: string
-  options: readonly (readonly [value: string, shown: string])[]
-  disabled?: boolean
-  onText: (value: string) => void
-}) {
-  return (
-    <select
-      aria-label={label}
-      value={value}
-      disabled={disabled}
-      onChange={(event) => onText(event.target.value)}
-      className="field max-w-48 max-sm:max-w-none max-sm:flex-1 max-sm:basis-[45%]"
-    >
-      {options.map(([one, shown]) => (
-        <option key={one} value={one}>
-          {shown}
-        </option>
-      ))}
-    </select>
   )
 }

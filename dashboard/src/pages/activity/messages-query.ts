@@ -5,6 +5,7 @@ type Status = 'sent' | 'error' | 'warning'
 export interface MessagesSearch {
   readonly status?: Status
   readonly channel?: Channel
+  /** One, or several with commas between them; none has one in its id. */
   readonly provider?: string
   readonly reason?: string
   readonly subscriber?: string
@@ -22,7 +23,7 @@ export const messagesQuery = (search: MessagesSearch) => {
   return {
     ...(status === undefined ? {} : { status: [status] }),
     ...(channel === undefined ? {} : { channel }),
-    ...(provider === undefined ? {} : { providers: [provider] }),
+    ...(provider === undefined ? {} : { providers: provider.split(',') }),
     ...(reason === undefined ? {} : { errorIds: [reason] }),
     ...(subscriber === undefined ? {} : { subscriberId: subscriber }),
     ...(transactionId === undefined ? {} : { transactionId: [transactionId] }),

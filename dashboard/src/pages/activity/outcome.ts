@@ -23,11 +23,17 @@ export const isCaptured = (job: Job): boolean =>
 
 export const stateOfJob = (job: Job): string => (isCaptured(job) ? 'captured' : job.status)
 
-/** Where the service has one sentence for several causes. */
+/** Where the service has one sentence for several causes, or one that only its makers understand. */
 const ownWords: Readonly<Record<string, string>> = {
   providerError: 'The provider reported an error',
   misconfigured: 'The provider did not accept the account: check its credentials and settings',
   perhapsSent: 'The provider may have sent it, and did not say so',
+  noIntegration: 'No active account can send it',
+  contentFailed: 'Its template failed, or an address in it is not valid',
+  conditionsBroken: 'A template in its conditions failed',
+  webhookFailed: 'The service that its conditions ask did not answer',
+  callFailed: 'The service of the custom step refused the call',
+  buried: 'Abandoned after repeated internal errors',
 }
 
 /** Why something failed: the sentence of the service, or one of our own where two causes would read the same. */

@@ -1,4 +1,4 @@
-// The queue: what is due, what is worked on, and what waits for its time.
+// The queue: what is due, what is worked on, what waits for its time, and what was abandoned.
 import { useSearch } from '@tanstack/react-router'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
@@ -12,26 +12,14 @@ import { Empty, Page } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ActivityTabs } from './activity-tabs.tsx'
+import { BuriedList, useBuried } from './buried-list.tsx'
+import { taskName } from './task-names.ts'
 
 type Item = Schemas['QueueItem']
 const states = ['due', 'inHand', 'waiting'] as const
 type State = (typeof states)[number]
 const pageSize = 50
 const refreshMs = 5_000
-
-const taskNames: Readonly<Record<string, string>> = {
-  expand: 'Finding the recipients of an event',
-  cancel: 'Cancelling an event',
-  retract: 'Taking back an event',
-  redrive: 'Sending failed notifications again',
-  unsnooze: 'The end of a snooze',
-  erase: 'Erasing a subscriber',
-  receipt: 'A receipt of a provider',
-  poll: 'Asking a provider for a receipt',
-  reply: 'An answer to a message',
-  news: 'News for your backend',
-  webhook: 'News for your backend',
-}
 
 const laneNames: Readonly<Record<Item['lane'], string>> = { direct: 'Named directly', fan_out: 'Topics and broadcasts' }
 const queueNames: Readonly<Record<Item['queue'], string>> = { jobs: 'Steps', tasks: 'Tasks' }
@@ -48,9 +36,7 @@ function columnsOf(state: State): readonly Column<Item>[] {
           <Icon name={iconOfStep(one.stepType ?? 'trigger')} className="text-ink-2" />
           <span className="flex min-w-0 flex-col">
             <span className="truncate font-medium">
-              {one.stepType === undefined
-                ? (taskNames[one.task ?? ''] ?? one.task ?? 'A step')
-                : nameOfStep(one.stepType)}
+              {one.stepType === undefined ? taskName(one.task) : nameOfStep(one.stepType)}
             </span>
             {one.workflow !== undefined && (
               <bdi className="truncate text-ink-2 sm:hidden">{`${one.workflow.name}, ${nameOf(one)}`}</bdi>
@@ -96,8 +82,47 @@ const empties: Readonly<Record<State, readonly [title: string, text: string]>> =
   waiting: ['Nothing waits for its time', 'Delays, digests and upcoming retries appear here.'],
 }
 
+type Search = { state?: string; queue?: string; lane?: string }
+
 export function QueuePage() {
-  const search = useSearch({ strict: false }) as { state?: string; queue?: string; lane?: string }
+  const { state } = useSearch({ strict: false }) as Search
+  return state === 'buried' ? <AbandonedPage /> : <OpenPage />
+}
+
+function StateChoice({ value, onChange }: { value: State | 'buried'; onChange: (next: State | 'buried') => void }) {
+  return (
+    <Choice
+      label="What of the queue"
+      value={value}
+      onChange={onChange}
+      options={[
+        ['due', 'Waiting to go out'],
+        ['inHand', 'Being worked on'],
+        ['waiting', 'Waiting for a time'],
+        ['buried', 'Abandoned'],
+      ]}
+    />
+  )
+}
+
+function AbandonedPage() {
+  const go = useGo()
+  const list = useBuried()
+  return (
+    <Page
+      title="Queue"
+      count={list.total?.toLocaleString('en') ?? list.count}
+      lead="Work that was abandoned after repeated internal errors. Try it again once the cause is gone."
+    >
+      <ActivityTabs of="queue" />
+      <StateChoice value="buried" onChange={(state) => go('/activity/queue', { state }, { replace: true })} />
+      <BuriedList list={list} />
+    </Page>
+  )
+}
+
+function OpenPage() {
+  const search = useSearch({ strict: false }) as Search
   const state: State = states.find((one) => one === search.state) ?? 'due'
   const queue = search.queue && search.queue in queueNames ? (search.queue as Item['queue']) : undefined
   const lane = search.lane && search.lane in laneNames ? (search.lane as Item['lane']) : undefined
@@ -120,15 +145,12 @@ export function QueuePage() {
       lead="What is still to happen, the longest due first: of each lane the first 10,000."
     >
       <ActivityTabs of="queue" />
-      <Choice
-        label="What of the queue"
+      <StateChoice
         value={state}
-        onChange={(next) => show({ state: next })}
-        options={[
-          ['due', 'Waiting to go out'],
-          ['inHand', 'Being worked on'],
-          ['waiting', 'Waiting for a time'],
-        ]}
+        // What was abandoned is of no lane.
+        onChange={(next) =>
+          next === 'buried' ? go('/activity/queue', { state: next }, { replace: true }) : show({ state: next })
+        }
       />
       {(queue !== undefined || lane !== undefined) && (
         <div className="flex flex-wrap items-center gap-1.5">

@@ -27,6 +27,16 @@ export const failedBehind = (of: Readonly<Record<string, string>> = {}): To => (
   search: of,
 })
 
+/** As counts say it: also what was sent again since. */
+export const everFailedBehind = (of: Readonly<Record<string, string>> = {}): To =>
+  failedBehind({ redriven: 'with', ...of })
+
+/** Messages that a provider was asked to send and did not confirm. */
+export const perhapsSentBehind = (of: Readonly<Record<string, string>> = {}): To => ({
+  to: messages,
+  search: { status: 'warning', provider: 'any', removed: 'with', ...of },
+})
+
 /** Messages that were not sent, or perhaps were. */
 export const unsentBehind = (
   { channel, provider, errorId }: { channel: string; provider: string; errorId: string },
@@ -44,4 +54,4 @@ export const unsentBehind = (
 })
 
 export const suppressedBehind: To = { to: '/settings/suppressions', search: {} }
-export const buriedBehind: To = { to: '/settings/health', search: {} }
+export const buriedBehind: To = { to: '/activity/queue', search: { state: 'buried' } }

@@ -8,20 +8,18 @@ import { nameOfStep } from '../../ui/icons.tsx'
 import { Empty, Loading, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
-import { deliveredBehind } from './links.ts'
+import { deliveredBehind, everFailedBehind, perhapsSentBehind } from './links.ts'
 
 const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
 
 type Counts = Schemas['Counts']
 type By = 'result' | 'channel' | 'provider' | 'time'
 
-const results: Readonly<Record<string, readonly [colour: string, name: string, behind?: Behind]>> = {
+const results: Readonly<Record<string, readonly [colour: string, name: string, behind: Behind]>> = {
   sent: ['green', 'Sent', deliveredBehind({ captured: 'without' })],
   captured: ['violet', 'Captured', deliveredBehind({ captured: 'only' })],
-  // No list has these alone: with the same status are those that were not sent for lack of an address.
-  unsure: ['amber', 'Perhaps sent'],
-  // Counted also if it was sent again since, which the list of failures leaves out.
-  failed: ['red', 'Failed'],
+  unsure: ['amber', 'Perhaps sent', perhapsSentBehind()],
+  failed: ['red', 'Failed', everFailedBehind()],
 }
 /** For what has no meaning of its own in a colour; more than these are added up. */
 const colours = ['accent', 'green', 'amber', 'violet', 'grey']
@@ -34,9 +32,7 @@ const byResult = (messages: Counts, failedSteps: Counts): Series[] =>
   Object.entries(results).flatMap(([outcome, [colour, name, behind]]) => {
     const all = outcome === 'failed' ? failedSteps : messages
     const found = all.series.filter((one) => one.outcome === outcome)
-    return found.length === 0
-      ? []
-      : [{ name, colour, ...(behind === undefined ? {} : { behind }), counts: added(all, found) }]
+    return found.length === 0 ? [] : [{ name, colour, behind, counts: added(all, found) }]
   })
 
 /** The largest ones, and all others together. */
@@ -63,7 +59,10 @@ function byGroup(
     behind: deliveredBehind({ [filter]: id }),
     counts: of([id]),
   }))
-  return isOne ? series : [...series, { name: 'Others', colour: 'grey', counts: of(ids.slice(colours.length - 1)) }]
+  if (isOne) return series
+  const others = ids.slice(named.length)
+  const behind = deliveredBehind({ [filter]: others.join(',') })
+  return [...series, { name: 'Others', colour: 'grey', behind, counts: of(others) }]
 }
 
 const byTime = (times: Schemas['DeliveryTimes'] | undefined): Series[] =>

@@ -1,5 +1,6 @@
 // Overview: how much, how fast, what failed, and what needs attention; every number leads to what it counts.
 import { useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk } from '../../ask.ts'
@@ -10,7 +11,7 @@ import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
-import { deliveredBehind, eventsBehind, failedBehind, queueBehind } from './links.ts'
+import { deliveredBehind, eventsBehind, failedBehind, perhapsSentBehind, queueBehind } from './links.ts'
 import { OverTime } from './over-time.tsx'
 import { useSendingAgain } from './send-again.tsx'
 import { Shares } from './shares.tsx'
@@ -140,7 +141,17 @@ export function OverviewPage() {
                   {...failedBehind({ after })}
                   name="Failed"
                   value={failed.toLocaleString('en')}
-                  hint={unsure > 0 ? `steps; ${unsure.toLocaleString('en')} more perhaps sent` : 'steps'}
+                  hint="steps"
+                  more={
+                    unsure > 0 && (
+                      <EnvLink
+                        {...perhapsSentBehind({ after })}
+                        className="inline-flex min-h-6 items-center hover:underline"
+                      >
+                        {unsure.toLocaleString('en')} more perhaps sent
+                      </EnvLink>
+                    )
+                  }
                   tone={failed === 0 ? '' : 'text-red'}
                 />
                 <Figure
@@ -208,6 +219,7 @@ function Figure({
   name,
   value,
   hint,
+  more = false,
   tone = '',
 }: {
   to: string
@@ -215,20 +227,26 @@ function Figure({
   name: string
   value: string
   hint: string
+  /** Another number, with a link of its own. */
+  more?: ReactNode
   tone?: string
 }) {
+  // The link covers all of it; another number has one of its own, and a link cannot be within another.
   return (
-    <EnvLink
-      to={to}
-      {...(search === undefined ? {} : { search })}
-      className="card group flex flex-col gap-1 p-4 hover:border-line-2"
-    >
-      <span className="flex items-center justify-between text-ink-2">
-        {name}
-        <Icon name="right" size={12} className="opacity-0 group-hover:opacity-100" />
-      </span>
-      <span className={`text-xl font-semibold tracking-tight ${tone}`}>{value}</span>
-      <span className="text-xs text-ink-3">{hint}</span>
-    </EnvLink>
+    <div className="card group relative flex flex-col gap-1 p-4 hover:border-line-2">
+      <EnvLink
+        to={to}
+        {...(search === undefined ? {} : { search })}
+        className="flex flex-col gap-1 after:absolute after:inset-0 after:rounded-md"
+      >
+        <span className="flex items-center justify-between text-ink-2">
+          {name}
+          <Icon name="right" size={12} className="opacity-0 group-hover:opacity-100" />
+        </span>
+        <span className={`text-xl font-semibold tracking-tight ${tone}`}>{value}</span>
+        <span className="text-xs text-ink-3">{hint}</span>
+      </EnvLink>
+      {more !== false && <span className="relative text-xs text-ink-3">{more}</span>}
+    </div>
   )
 }

@@ -3,6 +3,7 @@ import type { Schemas } from '../../api.ts'
 import { ApiError, answerOf, client, textOf } from '../../api.ts'
 import { nameOfStep } from '../../ui/icons.tsx'
 import { duration } from '../../ui/time.tsx'
+import { buriedBehind } from '../overview/links.ts'
 
 export interface Checked {
   readonly name: string
@@ -11,6 +12,7 @@ export interface Checked {
   readonly advice?: string
   /** Where it can be repaired. */
   readonly to?: string
+  readonly search?: Readonly<Record<string, string>>
 }
 
 const secondMs = 1_000
@@ -81,7 +83,8 @@ async function abandoned(): Promise<Omit<Checked, 'name'>> {
   return {
     status: 'warning',
     message: `${count.toLocaleString('en')} steps or tasks were abandoned after internal errors.`,
-    advice: 'They are listed below, with their reasons. Try them again once the cause is gone.',
+    advice: 'See their reasons, and try them again once the cause is gone.',
+    ...buriedBehind,
   }
 }
 

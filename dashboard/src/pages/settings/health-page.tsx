@@ -7,19 +7,25 @@ import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Answered, Empty, Section } from '../../ui/page.tsx'
 import { duration, Time } from '../../ui/time.tsx'
+import { taskName } from '../activity/task-names.ts'
+import { buriedBehind } from '../overview/links.ts'
 import { runChecks } from './health-checks.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 const refreshMs = 3_000
+/** Of what was abandoned; the rest is one click away. */
+const shownMax = 5
 const lanes: Readonly<Record<string, string>> = { direct: 'People named directly', fan_out: 'Topics and broadcasts' }
 
 export function HealthPage() {
   const mayChange = useMayChange()
   const queue = useAsk(['overview', 'queue'], () => answerOf(client.GET('/v1/counts/queue')), { everyMs: refreshMs })
-  const buried = useAsk(['buried'], () => answerOf(client.GET('/v1/buried', { params: { query: { limit: 50 } } })))
+  const buried = useAsk(['buried'], () =>
+    answerOf(client.GET('/v1/buried', { params: { query: { limit: shownMax } } })),
+  )
   const again = useChange(
     (id: string) => answerOf(client.POST('/v1/buried/{buriedId}/redrive', { params: { path: { buriedId: id } } })),
-    { touches: ['buried', 'overview'], says: 'It is tried again' },
+    { touches: ['activity', 'buried', 'overview'], says: 'It is tried again' },
   )
   return (
     <SettingsFrame title="Health" lead="Whether all is well, what waits, and what was abandoned.">
@@ -70,7 +76,16 @@ export function HealthPage() {
             )}
           </Answered>
         </Section>
-        <Section title="Abandoned">
+        <Section
+          title="Abandoned"
+          actions={
+            (buried.data?.data.length ?? 0) > 0 && (
+              <EnvLink {...buriedBehind} className="link font-medium">
+                All {buried.data?.totalCount?.toLocaleString('en')}
+              </EnvLink>
+            )
+          }
+        >
           <Answered of={buried} rows={3}>
             {({ data }) =>
               data.length === 0 ? (
@@ -84,7 +99,7 @@ export function HealthPage() {
                       <span className="min-w-0 flex-1">
                         {one.reason}
                         <span className="block text-xs text-ink-3">
-                          {one.kind === 'job' ? 'A step' : one.task}, <Time at={one.buriedAt} />
+                          {taskName(one.task)}, <Time at={one.buriedAt} />
                         </span>
                       </span>
                       {mayChange && (
@@ -124,7 +139,7 @@ function Checks() {
       <Answered of={checks}>
         {(all) => (
           <ul aria-label="Checks" className="divide-y divide-line">
-            {all.map(({ name, status, message, advice, to }) => (
+            {all.map(({ name, status, message, advice, to, search }) => (
               <li key={name} className="flex gap-x-3 px-4 py-2.5 max-sm:flex-wrap">
                 <Icon name={looks[status].icon} className={`mt-0.5 ${looks[status].colour}`} />
                 <span className="sr-only">{looks[status].word}</span>
@@ -135,7 +150,7 @@ function Checks() {
                     (to === undefined ? (
                       advice
                     ) : (
-                      <EnvLink to={to} className="link underline">
+                      <EnvLink to={to} {...(search === undefined ? {} : { search })} className="link underline">
                         {advice}
                       </EnvLink>
                     ))}

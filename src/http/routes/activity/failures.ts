@@ -32,6 +32,7 @@ const failedStep = Type.Object(
     transactionId: Type.Optional(Type.String()),
     failedAt: timestamp(),
     ...cause,
+    redriven: Type.Optional(Type.Boolean({ description: 'True if the step was redriven since.' })),
     workflow: Type.Optional(
       Type.Object({ _id: Type.String(), name: Type.String() }, { title: 'WorkflowOfFailedStep' }),
     ),
@@ -94,19 +95,28 @@ export const failureRoutes = [
     path: '/v1/failures',
     operationId: 'listFailures',
     summary: 'List steps that failed',
-    description: `One item per step, the newest failure first. What was sent again since is not among them, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. Only the newest ${looked} failures of the range are read; if there are that many, \`totalCount\` is omitted: use \`before\` for older ones.`,
+    description: `One item per step, the newest failure first. What was sent again since is not among them unless \`redriven\` asks for it, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. Only the newest ${looked} failures of the range are read; if there are that many, \`totalCount\` is omitted: use \`before\` for older ones.`,
     query: Type.Object({
       channel: Type.Optional(
         Type.Array(literals(runnableStepTypes), { maxItems: filterValuesMax, description: 'The type of the step.' }),
       ),
       provider: some('The provider that the step failed at, such as `sendgrid`; `none` if it was none.'),
       code: some('What went wrong: a `code` of the list.'),
+      redriven: Type.Optional(
+        literals(['without', 'with', 'only'], {
+          default: 'without',
+          description:
+            'Failures of steps that were redriven since, which counts still include: `with` lists them among the others, `only` alone, each with `redriven`. A step that failed several times is listed with each of its failures.',
+        }),
+      ),
       ...time,
       ...offsetParameters(pageLimitMax),
     }),
     replies: { 200: offsetPage('FailedStepPage', failedStep) },
     handle: async ({ db, versions }, { principal, query }) => {
-      const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
+      const { redriven = 'without', ...rest } = query
+      const again = redriven === 'without' ? {} : { redriven }
+      const asked = { ...rest, ...again, page: query.page ?? 0, limit: query.limit ?? 10 }
       return ok(await failedStepsPage(db, principal.environment, asked, versions))
     },
   }),

@@ -58,7 +58,7 @@ export const messageRoutes = [
         }),
       ),
       providers: anyOfTexts(
-        `The id of the provider, such as \`sendgrid\`, or \`none\` for messages without one; any of the values matches. Without \`after\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched, unless \`subscriberId\`, \`transactionId\`, \`contextKeys\`, \`errorIds\`, or a \`status\` other than \`sent\` is given too.`,
+        `The id of the provider, such as \`sendgrid\`, \`none\` for messages without one, or \`any\` for those with one; any of the values matches. With the status \`warning\`, \`any\` lists messages that were perhaps sent: the provider was called and did not confirm it. Without \`after\`, only the ${walkedDays} days up to \`before\`, or up to now, are searched, unless \`subscriberId\`, \`transactionId\`, \`contextKeys\`, \`errorIds\`, or a \`status\` other than \`sent\` is given too.`,
       ),
       errorIds: anyOfTexts('The `errorId` of the message; any of the values matches. What was sent has none.'),
       captured: Type.Optional(
