@@ -172,8 +172,10 @@ test('a key needs to read; another environment knows none of it', async () => {
 })
 
 test('a workflow that is not saved needs a key that may do everything', async () => {
-  const { key } = await scene.expect(201, 'POST', '/v1/environments/api-keys', { name: 'reader', scopes: ['read'] })
   const body = { workflow: { name: 'not saved', steps: [inApp('x')] }, to: 'x' }
-  assert.equal((await app.call('POST', path, { body, key })).status, 403)
+  for (const scopes of [['read'], ['read', 'trigger', 'workflows:write']]) {
+    const { key } = await scene.expect(201, 'POST', '/v1/environments/api-keys', { name: 'reader', scopes })
+    assert.equal((await app.call('POST', path, { body, key })).status, 403, scopes.join())
+  }
   await scene.expect(200, 'POST', path, body)
 })

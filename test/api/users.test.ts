@@ -72,6 +72,24 @@ test('roles are what they say: owners do everything, editors write content, view
   assert.equal((await owner.call('GET', '/v1/environments/api-keys')).status, 200)
 })
 
+test('whoever may save workflows may try one that is not saved; viewers try those that are', async () => {
+  const steps = [{ template: { type: 'in_app', content: 'Hello' } }]
+  const unsaved = { workflow: { name: 'Not saved', steps }, to: 'ada' }
+  for (const user of [owner, editor])
+    assert.equal((await user.call('POST', '/v1/events/simulate', { body: unsaved })).status, 200)
+  const refused = await viewer.call('POST', '/v1/events/simulate', { body: unsaved })
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.message, /needs an API key with the scope "full", or the role editor/)
+  assert.equal(
+    (await editor.call('POST', '/v1/workflows', { body: { name: 'Is saved', active: true, steps } })).status,
+    201,
+  )
+  assert.equal(
+    (await viewer.call('POST', '/v1/events/simulate', { body: { name: 'is-saved', to: 'ada' } })).status,
+    200,
+  )
+})
+
 test('keys cannot manage users, not even full ones: they belong to one environment. Sign-in links can', async () => {
   const body = { email: 'by-key@example.com', role: 'owner' }
   for (const [method, path] of [

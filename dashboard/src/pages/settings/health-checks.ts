@@ -88,22 +88,28 @@ async function abandoned(): Promise<Omit<Checked, 'name'>> {
   }
 }
 
+/** Steps, as on the overview: someone without an address is skipped there, and no failure. */
 async function failures(): Promise<Omit<Checked, 'name'>> {
   const from = new Date(Date.now() - hourMs).toISOString()
-  const [counted, top] = await Promise.all([
+  const [counted, { steps }] = await Promise.all([
     answerOf(client.GET('/v1/counts', { params: { query: { measure: 'messages', groupBy: ['outcome'], from } } })),
-    answerOf(client.GET('/v1/counts/failures', { params: { query: { from, limit: 1 } } })),
+    answerOf(client.GET('/v1/failures/causes', { params: { query: { after: from } } })),
   ])
-  const failed = counted.series.find(({ outcome }) => outcome === 'failed')?.total ?? 0
-  if (counted.total === 0) return { status: 'ok', message: 'No messages in the last hour.' }
-  const share = failed / counted.total
+  const failed = steps.total
+  const left = counted.series.reduce((sum, { outcome, total }) => sum + (outcome === 'failed' ? 0 : total), 0)
+  const all = failed + left
+  if (all === 0) return { status: 'ok', message: 'No messages in the last hour.' }
+  const share = failed / all
   const status =
-    counted.total >= messagesMin && share >= failedShareFatal ? 'failed' : share >= failedShareHigh ? 'warning' : 'ok'
-  const most = top.data[0] === undefined ? '' : ` Most often: ${top.data[0].detail}.`
+    all >= messagesMin && share >= failedShareFatal ? 'failed' : share >= failedShareHigh ? 'warning' : 'ok'
+  const said = `In the last hour ${left.toLocaleString('en')} messages went out, and ${failed.toLocaleString('en')} failed.`
+  const [top] = steps.data
+  if (status === 'ok' || top === undefined) return { status, message: said }
   return {
     status,
-    message: `${failed.toLocaleString('en')} of ${counted.total.toLocaleString('en')} messages failed in the last hour.${status === 'ok' ? '' : most}`,
-    ...(status === 'ok' ? {} : { advice: 'The overview shows why, and sends them again.', to: '' }),
+    message: `${said} Most often: ${top.detail}.`,
+    advice: 'See why, and send them again.',
+    to: '/activity/failures',
   }
 }
 

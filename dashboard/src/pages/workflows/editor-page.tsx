@@ -224,7 +224,13 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
           </div>
         </VariablesContext>
         <div className="min-w-0 max-xl:lg:col-span-2">
-          <Preview workflowId={workflow._id} firstStepId={workflow.steps[0]?._id} draft={draft} chosen={step} />
+          <Preview
+            workflowId={workflow._id}
+            identifier={workflow.triggers[0]?.identifier ?? workflow._id}
+            firstStepId={workflow.steps[0]?._id}
+            draft={draft}
+            chosen={step}
+          />
         </div>
       </div>
       {panel === 'file' && (

@@ -4,7 +4,7 @@ import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
 import { EnvLink } from '../../env-link.tsx'
-import { useMayChange } from '../../session.tsx'
+import { useEnvironment, useMayChange } from '../../session.tsx'
 import { Button, TextField } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
 import { JsonField } from '../../ui/json-field.tsx'
@@ -38,16 +38,19 @@ function useSettled<Value>(value: Value): Value {
 
 export function Preview({
   workflowId,
+  identifier,
   firstStepId,
   draft,
   chosen,
 }: {
   workflowId: string
+  identifier: string
   firstStepId: string | undefined
   draft: Draft
   chosen: DraftStep | undefined
 }) {
   const mayChange = useMayChange()
+  const mayTry = useMayTry()
   const [person, setPerson] = useState<Pickable>()
   const [locale, setLocale] = useState('')
   const [payload, setPayload] = useState<Json>()
@@ -78,8 +81,11 @@ export function Preview({
           ...inLocale,
         }
       : { subscriberId: person.id, ...inLocale }
-  const asked = useSettled({ workflow: { ...bodyOf(draft), active: true } as Json, to, payload: sample })
-  const unfinished = unfinishedOf(stepSchema, asked.workflow.steps as readonly Json[])
+  const workflow = { ...bodyOf(draft), active: true } as Json
+  const which: { workflow?: Json; name?: string } = mayTry ? { workflow } : { name: identifier }
+  const asked = useSettled({ ...which, to, payload: sample })
+  const unfinished =
+    asked.workflow === undefined ? [] : unfinishedOf(stepSchema, asked.workflow.steps as readonly Json[])
   const simulation = useAsk(
     ['simulate', { asked }],
     () => answerOf(client.POST('/v1/events/simulate', { body: asked as never })),
@@ -135,6 +141,7 @@ export function Preview({
             </ul>
           </Notice>
         )}
+        {!mayTry && <p className="text-xs text-ink-2">This is what the saved version does.</p>}
         <Fault error={simulation.error} />
         {simulated?.error !== undefined && simulated.error.length > 0 && (
           <Notice tone="error">{simulated.error.join(' ')}</Notice>
@@ -162,6 +169,14 @@ export function Preview({
       </div>
     </Section>
   )
+}
+
+/** Whether what is not saved may be simulated; for others it is the saved version. */
+function useMayTry(): boolean {
+  const { user } = useEnvironment().session
+  const mayChange = useMayChange()
+  const maySave = useMayChange('workflows:write')
+  return mayChange || (maySave && user !== undefined)
 }
 
 /** Names people know instead of ids. */

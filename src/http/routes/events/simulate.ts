@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { triggerStatuses } from '../../../domain/delivery/event.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
+import type { Principal } from '../../../domain/environment.ts'
 import { mayUse } from '../../../domain/environment.ts'
 import { simulatedOutcomes } from '../../../domain/insight/simulation.ts'
 import { whyStatuses } from '../../../domain/insight/why.ts'
@@ -194,6 +195,13 @@ const body = Type.Object(
   },
 )
 
+/**
+ * Who may only read has no say in what the service renders. A person who may save workflows could save this one and simulate
+ * that: the preview beside an editor is for them.
+ */
+const mayTry = (principal: Principal): boolean =>
+  mayUse(principal, 'full') || (principal.user !== undefined && mayUse(principal, 'workflows:write'))
+
 export const simulateRoutes = [
   route({
     method: 'POST',
@@ -202,7 +210,7 @@ export const simulateRoutes = [
     tag: 'Events',
     summary: 'Simulate an event',
     description:
-      'Takes the same body as a trigger and changes nothing. Returns who would be notified and, for each recipient, what every step would do, when, through which integration, and with which content. An unsaved `workflow` can be given in place of a saved one, with a key of the scope `full`; it counts as active unless it says otherwise.',
+      'Takes the same body as a trigger and changes nothing. Returns who would be notified and, for each recipient, what every step would do, when, through which integration, and with which content. An unsaved `workflow` can be given in place of a saved one, with a key of the scope `full`, or by an editor who is signed in; it counts as active unless it says otherwise.',
     // Contents show what is known of people, which a key that only triggers may not read.
     scope: 'read',
     category: 'global',
@@ -215,9 +223,8 @@ export const simulateRoutes = [
     handle: async ({ simulator }, { principal, body: given }) => {
       const { at, workflow, assume, limit, name = workflow?.name, to, payload, overrides } = given
       const { transactionId, actor, tenant, context } = given
-      // Who may only read has no say in what the service renders.
-      if (workflow !== undefined && !mayUse(principal, 'full')) {
-        throw forbidden('Simulating an unsaved workflow needs an API key with the scope "full"')
+      if (workflow !== undefined && !mayTry(principal)) {
+        throw forbidden('Simulating an unsaved workflow needs an API key with the scope "full", or the role editor')
       }
       // Not all of the rest: a body may be full of unknown members, which take their time to copy.
       const event = { name, to, payload, overrides, transactionId, actor, tenant, context }
