@@ -66,3 +66,16 @@ export async function close(visitor: Json, ...expected: readonly Expected[]): Pr
   await visitor.context().close()
   scene.forget(...expected)
 }
+
+/** Until a page says so. Not by `waitForFunction`: where it has to look again, the page's policy refuses it. */
+export const until = (page: Json, isSo: string): Promise<void> =>
+  page.evaluate(`new Promise((resolve, reject) => {
+    let looks = 0
+    const look = () => {
+      if (${isSo}) return resolve()
+      looks += 1
+      if (looks > 5_000) return reject(new Error(${JSON.stringify(`It never came to this: ${isSo}`)}))
+      requestAnimationFrame(look)
+    }
+    look()
+  })`)

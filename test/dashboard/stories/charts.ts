@@ -11,13 +11,18 @@ test('the values of a point stand beside it, and a click leads to what it counts
   const plot = chart.locator('.u-over')
   await plot.waitFor()
   const box = await plot.boundingBox()
-  // The last hour has what was made for these stories; low in its bar is what was delivered.
-  await visitor.mouse.move(box.x + box.width - 2, box.y + box.height - 4)
   const tip = chart.getByRole('status')
-  await tip.getByText('per hour').waitFor()
-  const captured = Number(await tip.locator('dt', { hasText: 'Captured' }).locator('+ dd').textContent())
-  assert.ok(captured > 0, `${captured}`)
-  await visitor.mouse.click(box.x + box.width - 2, box.y + box.height - 4)
+  const captured = async (x: number): Promise<number> => {
+    await visitor.mouse.move(x, y)
+    await tip.getByText('per hour').waitFor()
+    return Number(await tip.locator('dt', { hasText: 'Captured' }).locator('+ dd').textContent())
+  }
+  // What was made for these stories is in the last hour, or in the one before if that has just begun; low in its bar is what was delivered.
+  const y = box.y + box.height - 4
+  const last = box.x + box.width - 2
+  const x = (await captured(last)) > 0 ? last : last - box.width / 24
+  assert.ok((await captured(x)) > 0)
+  await visitor.mouse.click(x, y)
   await visitor.waitForURL(/activity\/messages\?status=sent&removed=with&captured=(?:only|without)&after=.*before=/)
   await heading(visitor, /^Messages/)
   await close(visitor)

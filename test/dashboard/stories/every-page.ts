@@ -8,7 +8,7 @@ import type { Json } from '../../support/app.ts'
 import { projectRoot } from '../../support/project-root.ts'
 import { layoutFaults } from '../layout.ts'
 import { developmentKey } from '../service.ts'
-import { heading, scene, shared, skip, written } from '../story.ts'
+import { heading, scene, shared, skip, until, written } from '../story.ts'
 
 const pages = () => [
   '',
@@ -22,6 +22,7 @@ const pages = () => [
   '/activity/failures',
   '/activity/events',
   '/activity/queue?state=waiting',
+  '/activity/queue?state=buried',
   '/workflows',
   `/workflows/${shared.ids.workflowId}`,
   `/workflows/${shared.ids.workflowId}/versions`,
@@ -52,16 +53,11 @@ const pages = () => [
 
 const widths = [360, 768, 1280, 1920]
 
-/**
- * Until the page is drawn as wide as that: two frames, since the first may have begun before. Not by `waitForFunction`: where
- * it has to look again, the page's policy refuses it.
- */
+/** Until the page is drawn as wide as that: a frame more, since the first may have begun before. */
 async function widened(page: Json, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 860 })
-  await page.evaluate(`new Promise((drawn) => {
-    const look = () => requestAnimationFrame(innerWidth === ${width} ? () => requestAnimationFrame(drawn) : look)
-    look()
-  })`)
+  await until(page, `innerWidth === ${width}`)
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
 }
 
 async function darkened(page: Json): Promise<void> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { developmentKey } from '../service.ts'
-import { close, gone, news, scene, skip } from '../story.ts'
+import { close, gone, news, scene, skip, until } from '../story.ts'
 import { bar, focused, people, selected, tick } from './chosen.ts'
 
 test('a key leads from a row to what can be done with the selection, and Escape back to the row', {
@@ -106,7 +106,8 @@ for (const dark of [false, true]) {
     // The last row lies above it, at the end of the page and with the focus.
     const last = visitor.getByRole('row').last()
     await last.focus()
-    await visitor.waitForFunction(
+    await until(
+      visitor,
       `document.querySelector('tbody tr:last-child').getBoundingClientRect().bottom <= document.querySelector('[data-selection-bar]').getBoundingClientRect().top`,
     )
     assert.equal(

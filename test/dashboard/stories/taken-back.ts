@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey, productionKey } from '../service.ts'
-import { close, disabled, gone, heading, scene, shown, skip, written } from '../story.ts'
+import { close, disabled, gone, heading, scene, shown, skip, until, written } from '../story.ts'
 
 const bell = { name: 'Bell', template: { type: 'in_app', content: 'words' } }
 const workflow = async (name: string, steps: readonly object[] = [bell]): Promise<string> =>
@@ -159,7 +159,7 @@ test('what was typed is forgotten with the record that is deleted, and with a si
   const field = await context()
   await disabled(visitor, 'Save')
   await field.fill('{ "floor": 6 }')
-  await visitor.waitForFunction("Object.keys(localStorage).some((name) => name.includes('room:attic'))")
+  await until(visitor, "Object.keys(localStorage).some((name) => name.includes('room:attic'))")
   await visitor.getByRole('button', { name: /Account and theme/ }).click()
   const ended = visitor.waitForResponse(
     (answer: Json) => answer.request().method() === 'DELETE' && answer.url().endsWith('/v1/dashboard/sessions'),
@@ -167,7 +167,7 @@ test('what was typed is forgotten with the record that is deleted, and with a si
   await visitor.getByRole('menuitem', { name: 'Sign out' }).click()
   await ended
   await heading(visitor, /^Sign in/)
-  await visitor.waitForFunction("!Object.keys(localStorage).some((name) => name.includes('room:attic'))")
+  await until(visitor, "!Object.keys(localStorage).some((name) => name.includes('room:attic'))")
   await scene.call('DELETE', '/v2/contexts/room/attic')
   await close(visitor)
 })
