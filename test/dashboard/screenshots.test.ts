@@ -76,7 +76,7 @@ test('pictures of the pages are made', { skip }, async () => {
         for (const [name, path] of Object.entries(pages)) {
           if (only !== undefined && !only.includes(name)) continue
           await page.goto(`development${path}`)
-          await page.waitForLoadState('networkidle').catch(() => undefined)
+          await page.waitForLoadState('networkidle', { timeout: 2_000 }).catch(() => undefined)
           if (name === 'workflow') await page.getByRole('button', { name: /^Mail/ }).first().click()
           await page.waitForTimeout(name === 'workflow' ? 1_500 : 350)
           const end = isForDocs
