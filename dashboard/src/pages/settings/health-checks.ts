@@ -1,8 +1,9 @@
-// What `posthorn doctor` asks a running service, from the same answers: each check with its finding and what to do.
+// What `posthorn doctor` asks a running service: each check with its finding and what to do.
 import type { Schemas } from '../../api.ts'
 import { ApiError, answerOf, client, textOf } from '../../api.ts'
 import { nameOfStep } from '../../ui/icons.tsx'
 import { duration } from '../../ui/time.tsx'
+import { failureWords } from '../activity/outcome.ts'
 import { buriedBehind } from '../overview/links.ts'
 
 export interface Checked {
@@ -107,8 +108,8 @@ async function failures(): Promise<Omit<Checked, 'name'>> {
   if (status === 'ok' || top === undefined) return { status, message: said }
   return {
     status,
-    message: `${said} Most often: ${top.detail}.`,
-    advice: 'See why, and send them again.',
+    message: `${said} Most often: ${failureWords(top.code, top.detail)}.`,
+    advice: 'See which, and why.',
     to: '/activity/failures',
   }
 }
