@@ -1,21 +1,34 @@
 // In a whole run a shared machine now and then does nothing for a second. A file that failed then may try again, alone.
 
-/** What fails here once in a while is a finding: these kill, randomise and print their seeds. */
+/** What fails here once in a while is a finding: these kill processes, or randomise and print their seeds. */
 const onlyOnce = /^test\/(?:fault|fuzz|simulation)\//
+const killsOrRandomises = /fuzzSeed|SIGKILL/
 /** More failures than this are not the machine's. */
 const filesMax = 3
+/** The last line of the reporter. */
+const ended = 'end'
 
-/** The failed files to run again, of processes by the files they were given; none if one of them decides the run. */
-export function filesToRunAgain(names, processes) {
-  const failed = [...new Set(names.flatMap((name) => processes.get(name) ?? [name]))]
-  const known = new Set([...processes.values()].flat())
-  const mayTry = (path) => known.has(path) && !onlyOnce.test(path)
-  return failed.length <= filesMax && failed.every(mayTry) ? failed : []
+/**
+ * The failed files to run again; none if one of them must not be. `report` is what the reporter wrote, `processes` the files that each
+ * process was given. A process that ended early is not always reported: unless every file was, no one knows what the others would have said.
+ */
+export function filesToRunAgain(report, processes, textOf) {
+  const lines = report.split('\n').filter(Boolean)
+  if (lines.pop() !== ended) return []
+  const reported = lines.map((line) => ({ isPassed: line.startsWith('pass '), name: line.slice(5) }))
+  const pathsOf = (name) => processes.get(name) ?? [name]
+  const seen = new Set(reported.flatMap(({ name }) => pathsOf(name)))
+  const known = [...processes.values()].flat()
+  const failed = [...new Set(reported.flatMap(({ isPassed, name }) => (isPassed ? [] : pathsOf(name))))]
+  const mayTry = (path) => known.includes(path) && !onlyOnce.test(path) && !killsOrRandomises.test(textOf(path))
+  return known.every((path) => seen.has(path)) && failed.length <= filesMax && failed.every(mayTry) ? failed : []
 }
 
-/** A reporter for Node's test runner: a line for each file, or each process that ended as a whole, that failed. */
-export default async function* failedFiles(events) {
+/** A reporter for Node's test runner: a line for each file, or each process that ended as a whole, and one at the end. */
+export default async function* reportedFiles(events) {
   for await (const { type, data } of events) {
-    if (type === 'test:fail' && data.nesting === 0) yield `${data.name}\n`
+    if (type === 'test:fail' && data.nesting === 0) yield `fail ${data.name}\n`
+    if (type === 'test:pass' && data.nesting === 0) yield `pass ${data.name}\n`
   }
+  yield `${ended}\n`
 }

@@ -44,9 +44,9 @@ await runScript(async () => {
   try {
     const address = await unlessInterrupted(cluster.ready)
     const exitCode = await runProcesses(batches, [...processes.keys()], { options, address })
-    if (exitCode === 0 || args.length > 0 || isInterrupted()) return exitCode
-    const failed = readFileSync(failuresIn(batches), 'utf8').split('\n').filter(Boolean)
-    const again = filesToRunAgain(failed, processes)
+    // Whatever is not a failed test is not the machine's.
+    if (exitCode !== 1 || args.length > 0 || isInterrupted()) return exitCode
+    const again = filesToRunAgain(readFileSync(reportIn(batches), 'utf8'), processes, textOf)
     if (again.length === 0) return exitCode
     console.log(`\nRun once more, one after the other:\n${again.join('\n')}\n`)
     const entries = again.map((path, index) => entryOf(batches, [path], plan.length + index))
@@ -59,15 +59,15 @@ await runScript(async () => {
   }
 })
 
-function failuresIn(folder) {
-  return join(folder, 'failures.txt')
+function reportIn(folder) {
+  return join(folder, 'report.txt')
 }
 
 function runProcesses(folder, entries, { options, address, atOnce = processesAtOnce }) {
-  const failuresUrl = pathToFileURL(join(projectRoot, 'scripts', 'test-again.mjs')).href
+  const reporterUrl = pathToFileURL(join(projectRoot, 'scripts', 'test-again.mjs')).href
   const reporters = [
     ['spec', 'stdout'],
-    [failuresUrl, failuresIn(folder)],
+    [reporterUrl, reportIn(folder)],
   ].flatMap(([name, destination]) => [`--test-reporter=${name}`, `--test-reporter-destination=${destination}`])
   const runner = ['--test', ...reporters, `--test-concurrency=${atOnce}`, `--test-timeout=${testTimeoutMs}`]
   return runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...entries], {

@@ -71,10 +71,11 @@ const firstPlace: Place = { page: 0, cursor: {} }
 export function useAskRows<Row>(
   key: Key,
   ask: (at: Place) => Promise<PageOfRows<Row>>,
-  { everyMs }: { everyMs?: number } = {},
+  { everyMs, enabled = true }: { everyMs?: number; enabled?: boolean } = {},
 ) {
   const { id } = useEnvironment()
   const asked = useInfiniteQuery({
+    enabled,
     queryKey: [id, ...key],
     queryFn: ({ pageParam }) => ask(pageParam),
     initialPageParam: firstPlace,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request } from 'node:http'
+import type { TestContext } from 'node:test'
 import { after, before, test } from 'node:test'
 import type { BodyBudget } from '../../src/http/request/body-budget.ts'
 import { createBodyBudget } from '../../src/http/request/body-budget.ts'
@@ -133,11 +134,12 @@ for (const [name, [path, makes, status, keyed]] of Object.entries(hostile)) {
 const idle = '\'{"name":"x","to":"\' + \'x\'.repeat(26e6) + \'"}\''
 
 /** The same, of which the end is sent when it is asked for. */
-function begin(): { end(): void; reply: Promise<{ status: number; headers: IncomingHttpHeaders }> } {
+function begin(t: TestContext): { end(): void; reply: Promise<{ status: number; headers: IncomingHttpHeaders }> } {
   const bytes = Buffer.from(`{"name":"x","to":"${'x'.repeat(26e6)}"}`)
   const headers = { authorization: `ApiKey ${app.developmentKey}`, 'content-type': 'application/json' }
   const call = request(`${url}${single}`, { method: 'POST', headers: { ...headers, 'content-length': bytes.length } })
   call.write(bytes.subarray(0, -1))
+  t.after(() => call.destroy())
   const reply = new Promise<IncomingMessage>((resolve, reject) => call.on('response', resolve).on('error', reject))
   return {
     end: () => void call.end(bytes.subarray(-1)),
@@ -145,11 +147,11 @@ function begin(): { end(): void; reply: Promise<{ status: number; headers: Incom
   }
 }
 
-test('five at once stay within what bodies may hold, and a small one does not wait for them', async () => {
+test('five at once stay within what bodies may hold, and a small one does not wait for them', async (t) => {
   worstHeldBytes = 0
-  const begun = [begin(), begin()]
-  const large = Array.from({ length: 3 }, () => sent(single, idle))
+  const begun = [begin(t), begin(t)]
   while (budget.heldBytes() < 40 * mebibyte) await new Promise((resolve) => void setTimeout(resolve, 5))
+  const large = Array.from({ length: 3 }, () => sent(single, idle))
   assert.equal((await sent(single, smallEvent)).status, 201)
   for (const { end } of begun) end()
   for (const { status, headers } of await Promise.all([...begun.map(({ reply }) => reply), ...large])) {

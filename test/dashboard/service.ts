@@ -16,7 +16,7 @@ export const noBrowser = chromium === undefined && 'there is no Chromium on this
 export const developmentKey = 'story-key-of-development'
 export const productionKey = 'story-key-of-production'
 /** A page that has not shown what it should by then does not work. */
-const waitMaxMs = 60_000
+export const waitMaxMs = 60_000
 
 /** What axe finds, beside what a browser itself complains of. */
 const axeSource = (): string => fromDashboard.resolve('axe-core/axe.min.js')

@@ -4,7 +4,7 @@ import { after, afterEach, before } from 'node:test'
 import type { Json } from '../support/app.ts'
 import type { SampleIds } from './sample-data.ts'
 import { fill } from './sample-data.ts'
-import { DashboardScene, developmentKey, noBrowser } from './service.ts'
+import { DashboardScene, developmentKey, noBrowser, waitMaxMs } from './service.ts'
 
 export const skip = noBrowser
 export const scene = new DashboardScene()
@@ -67,15 +67,11 @@ export async function close(visitor: Json, ...expected: readonly Expected[]): Pr
   scene.forget(...expected)
 }
 
+const looksMs = 20
+
 /** Until a page says so. Not by `waitForFunction`: where it has to look again, the page's policy refuses it. */
-export const until = (page: Json, isSo: string): Promise<void> =>
-  page.evaluate(`new Promise((resolve, reject) => {
-    let looks = 0
-    const look = () => {
-      if (${isSo}) return resolve()
-      looks += 1
-      if (looks > 5_000) return reject(new Error(${JSON.stringify(`It never came to this: ${isSo}`)}))
-      requestAnimationFrame(look)
-    }
-    look()
-  })`)
+export async function until(page: Json, isSo: string): Promise<void> {
+  for (const endsAt = Date.now() + waitMaxMs; !(await page.evaluate(isSo)); await page.waitForTimeout(looksMs)) {
+    if (Date.now() > endsAt) throw new Error(`It never came to this: ${isSo}`)
+  }
+}

@@ -132,4 +132,6 @@ test('two nodes share an integration’s rate: together they send no more a seco
     const allowed = perSecond + ((ms - firstMs) * perSecond) / 1_000
     assert.ok(index <= allowed + 1, `${index + 1} messages after ${ms - firstMs} ms`)
   }
+  const lastMs = (atMs.at(-1) ?? 0) - firstMs
+  assert.ok(lastMs >= ((60 - perSecond - 2) / perSecond) * 1_000, `all were sent within ${lastMs} ms`)
 })

@@ -144,4 +144,13 @@ test('failures of steps that were sent again are found by their own index, each 
   const after = new Date(endAt.getTime() + 1).toISOString()
   assert.equal(await total('only', { after }), 0)
   await bounded(60, page('only', { after }))
+  // However many were sent again since, what failed before them is found without going through them.
+  const laterAt = new Date(endAt.getTime() + 60_000)
+  await db.run(sql`
+    update jobs set failed_before = array[${laterAt}::timestamptz] where id in (
+      select id from jobs where environment_id = ${environment.id} and status = 'queued' and failed_before is null limit 3000)`)
+  await db.run(sql`analyze jobs`)
+  const before = endAt.toISOString()
+  assert.deepEqual([await total('only', { before }), await total('only')], [60, 3_060])
+  await bounded(250, page('only', { before }))
 })

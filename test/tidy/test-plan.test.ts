@@ -16,7 +16,7 @@ interface TestPlan {
 const scriptUrl = (name: string): string => pathToFileURL(join(projectRoot, 'scripts', name)).href
 const { planOf }: TestPlan = await import(scriptUrl('test-plan.mjs'))
 interface TestAgain {
-  filesToRunAgain(names: readonly string[], processes: ReadonlyMap<string, readonly string[]>): string[]
+  filesToRunAgain(report: string, processes: ReadonlyMap<string, readonly string[]>, textOf: TextOf): string[]
 }
 const { filesToRunAgain }: TestAgain = await import(scriptUrl('test-again.mjs'))
 
@@ -112,22 +112,37 @@ test('a few files that failed may try again, or those of a process that ended; n
   const processes = new Map([
     ['/batches/000.mjs', ['test/api/a.test.ts', 'test/api/b.test.ts']],
     ['/batches/001.mjs', many('test/db', 4)],
-    ['/batches/002.mjs', ['test/fault/c.test.ts']],
+    ['/batches/002.mjs', ['test/fault/c.test.ts', 'test/flow/random.test.ts']],
   ])
-  const again = (...names: string[]) => filesToRunAgain(names, processes)
+  const textOf: TextOf = (path) => (path === 'test/flow/random.test.ts' ? 'const seed = fuzzSeed()' : '')
+  const all = [...processes.values()].flat()
+  const again = (...failed: string[]) => {
+    const passed = all.filter((path) => !failed.some((name) => (processes.get(name) ?? [name]).includes(path)))
+    const lines = [...passed.map((path) => `pass ${path}`), ...failed.map((name) => `fail ${name}`), 'end']
+    return filesToRunAgain(`${lines.join('\n')}\n`, processes, textOf)
+  }
   assert.deepEqual(again('test/api/b.test.ts', 'test/api/b.test.ts'), ['test/api/b.test.ts'])
   assert.deepEqual(again('/batches/000.mjs'), ['test/api/a.test.ts', 'test/api/b.test.ts'])
   assert.deepEqual(again('test/api/b.test.ts', 'test/fault/c.test.ts'), [])
+  assert.deepEqual(again('test/flow/random.test.ts'), [])
   assert.deepEqual(again('/batches/001.mjs'), [])
   assert.deepEqual(again('a test that no file has'), [])
   assert.deepEqual(again(), [])
 })
 
-test('the files that failed are written down by name, and no test in them', (t) => {
-  const bad = "test('bad', () => { throw new Error('no') })"
-  const reporter = scriptUrl('test-again.mjs')
-  assert.equal(
-    ran(t, { bad, good: "test('good', () => {})", worse: "throw new Error('no')" }, reporter).stdout,
-    'bad\nworse\n',
-  )
+test('nothing tries again unless every file was reported: a process may end without a word about the rest of its files', () => {
+  const processes = new Map([['/batches/000.mjs', ['test/api/a.test.ts', 'test/api/b.test.ts']]])
+  const again = (report: string) => filesToRunAgain(report, processes, noText)
+  assert.deepEqual(again('fail test/api/a.test.ts\nend\n'), [])
+  assert.deepEqual(again('fail test/api/a.test.ts\npass test/api/b.test.ts\n'), [])
+  assert.deepEqual(again('fail test/api/a.test.ts\npass test/api/b.test.ts\nend\n'), ['test/api/a.test.ts'])
+})
+
+test('files are written down by name with what became of them, and no test in them', (t) => {
+  const files = {
+    bad: "test('bad', () => { throw new Error('no') })",
+    good: "test('good', () => {})",
+    worse: "throw new Error('no')",
+  }
+  assert.equal(ran(t, files, scriptUrl('test-again.mjs')).stdout, 'fail bad\npass good\nfail worse\nend\n')
 })

@@ -94,7 +94,7 @@ export function Total({ of: one, shown, lead }: { of: Series; shown: string; lea
     <button
       type="button"
       aria-label={`${one.name}: ${shown}, open the list`}
-      className="min-h-6 min-w-6 text-left font-semibold text-ink hover:underline"
+      className="link min-h-6 min-w-6 text-left font-semibold"
       onClick={() => lead(one)}
     >
       {shown}

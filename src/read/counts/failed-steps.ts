@@ -79,14 +79,23 @@ const failedNow = (environment: Environment, range: TimeRange): Statement => sql
   where j.environment_id = ${environment.id} and j.status = 'failed' and ${within(sql`j.updated_at`, range)}
   order by j.updated_at desc, j.id desc limit ${failuresLookedAtMax}::int`
 
-/** The failures of a range before steps were sent again, each with its own time: a step may have several. */
+/**
+ * The failures of a range before steps were sent again, each with its own time. Nearly all steps have one, which the range bounds from
+ * both sides; the few with several have an index of their own, since their latest may lie after the range.
+ */
 const failedBefore = (environment: Environment, range: TimeRange): Statement => {
-  const [latest, first] = [sql`j.failed_before[1]`, sql`j.failed_before[cardinality(j.failed_before)]`]
+  const latest = sql`j.failed_before[1]`
+  const newest = sql`order by ${latest} desc, j.id desc limit ${failuresLookedAtMax}::int`
+  const ofEnvironment = sql`select * from jobs j where j.environment_id = ${environment.id}`
   return sql`
     select j.*, one.failed_at, true as is_redriven from (
-      select * from jobs j where j.environment_id = ${environment.id} and j.failed_before is not null
-        and ${allOf([...since(latest, range), ...until(first, range)])}
-      order by ${latest} desc, j.id desc limit ${failuresLookedAtMax}::int) as j
+      select * from (
+        (${ofEnvironment} and cardinality(j.failed_before) = 1 and ${within(latest, range)} ${newest})
+        union all
+        (${ofEnvironment} and cardinality(j.failed_before) > 1 and ${allOf(since(latest, range))}
+          and exists (select from unnest(j.failed_before) as one (failed_at) where ${within(sql`one.failed_at`, range)})
+          ${newest})) as j
+      ${newest}) as j
     cross join lateral unnest(j.failed_before) as one (failed_at)
     where ${within(sql`one.failed_at`, range)}`
 }

@@ -82,6 +82,9 @@ export interface RedrivenJob {
   readonly state: JobState
 }
 
+/** The latest failures of a step that was redriven again and again: more are not listed. */
+const failuresKeptMax = 100
+
 /** Due at once; when they failed is kept. `lane`: where they wait; null keeps the lane they had. */
 export async function redriveJobs(
   tx: Tx,
@@ -93,7 +96,8 @@ export async function redriveJobs(
   const ids = jobs.map((job) => job.id)
   await tx.run(sql`
     update jobs j set status = r.status, state = r.state::jsonb, due_at = ${dueNow(now)}, lease = null, ${uncounted},
-      failed_before = case when j.status = 'failed' then array_prepend(j.updated_at, j.failed_before) else j.failed_before end,
+      failed_before = case when j.status = 'failed' then (array_prepend(j.updated_at, j.failed_before))[1:${failuresKeptMax}]
+        else j.failed_before end,
       buried_at = null, updated_at = ${now}, lane = coalesce(${lane}::smallint, j.lane & 1::smallint),
       details = j.details || ${json(details)}::jsonb
     from unnest(${ids}::uuid[], ${jobs.map((job) => job.status)}::text[], ${jobs.map((job) => json(job.state))}::text[])

@@ -215,7 +215,7 @@ test('the health page says what the checks found, and what to do', { skip }, asy
   await page.goto('development/settings/health')
   const checks = page.getByRole('list', { name: 'Checks' })
   await checks.getByText(/It reaches its database/).waitFor()
-  await checks.getByText(/In the last hour .* went out, and \d+ failed/).waitFor()
+  await checks.getByText(/In the last hour .* delivered, and [\d,]+ steps? failed/).waitFor()
   await checks.getByRole('listitem').nth(6).waitFor()
   // A link in a sentence is known by more than its colour.
   assert.deepEqual(await scene.violations(page), [])

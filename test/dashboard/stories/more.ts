@@ -110,7 +110,6 @@ test('signing out ends the session here and at the service', { skip }, async () 
   await visitor.context().addCookies(cookies)
   await visitor.goto('development')
   await heading(visitor, /^Sign in/)
-  // A call that was on its way may be refused.
   await close(visitor)
 })
 

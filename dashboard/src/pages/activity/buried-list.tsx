@@ -12,18 +12,17 @@ import { List, Muted } from '../../ui/list.tsx'
 import { Empty } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { taskName } from './task-names.ts'
+import { buriedName } from './task-names.ts'
 
 type Buried = Schemas['Buried']
 const pageSize = 50
+const refreshMs = 10_000
 const touches = ['activity', 'buried', 'overview']
-
-const whatOf = ({ kind, task }: Buried): string => (kind === 'job' ? 'A step of a notification' : taskName(task))
 
 const bulk: Bulk<Buried> = {
   of: 'pieces of work',
   one: 'piece of work',
-  nameOf: (one) => `${whatOf(one)}: ${one.reason}`,
+  nameOf: (one) => `${buriedName(one)}: ${one.reason}`,
   actions: [
     {
       text: 'Try again',
@@ -37,15 +36,24 @@ const bulk: Bulk<Buried> = {
   ],
 }
 
-const columnsWith = (again: ((one: Buried) => void) | undefined): readonly Column<Buried>[] => [
+interface Again {
+  readonly start: (one: Buried) => void
+  /** The one that is asked for just now. */
+  readonly pendingId: string | undefined
+}
+
+const columnsWith = (again: Again | undefined): readonly Column<Buried>[] => [
   {
     head: 'What',
     cell: (one) => (
       <span className="flex min-w-0 items-center gap-2">
         <Icon name={iconOfStep('trigger')} className="text-amber" />
         <span className="flex min-w-0 flex-col">
-          <span className="truncate font-medium">{whatOf(one)}</span>
-          <bdi className="truncate text-xs text-ink-3 sm:hidden">{one.reason}</bdi>
+          <span className="font-medium sm:truncate">{buriedName(one)}</span>
+          <span className="text-xs text-ink-3 sm:hidden">
+            <bdi className="line-clamp-3 break-words">{one.reason}</bdi>
+            <Time at={one.buriedAt} />
+          </span>
         </span>
       </span>
     ),
@@ -63,6 +71,7 @@ const columnsWith = (again: ((one: Buried) => void) | undefined): readonly Colum
   { head: 'Tried', from: 'lg', right: true, width: '80px', cell: (one) => <Muted>{`${one.claims} ×`}</Muted> },
   {
     head: 'Abandoned',
+    from: 'sm',
     right: true,
     width: '112px',
     cell: (one) => (
@@ -79,16 +88,23 @@ const columnsWith = (again: ((one: Buried) => void) | undefined): readonly Colum
           right: true,
           width: '72px',
           cell: (one: Buried) => (
-            <IconButton name="again" label={`Try again: ${whatOf(one)}`} onClick={() => again(one)} />
+            <IconButton
+              name="again"
+              label={`Try again: ${buriedName(one)}: ${one.reason}`}
+              disabled={again.pendingId === one._id}
+              onClick={() => again.start(one)}
+            />
           ),
         },
       ]),
 ]
 
 /** The list, and how many it has. */
-export function useBuried() {
-  return useAskRows(['activity', 'buried'], ({ cursor }) =>
-    answerOf(client.GET('/v1/buried', { params: { query: { limit: pageSize, ...cursor } } })),
+export function useBuried(enabled: boolean) {
+  return useAskRows(
+    ['activity', 'buried'],
+    ({ cursor }) => answerOf(client.GET('/v1/buried', { params: { query: { limit: pageSize, ...cursor } } })),
+    { everyMs: refreshMs, enabled },
   )
 }
 
@@ -100,12 +116,13 @@ export function BuriedList({ list }: { list: ReturnType<typeof useBuried> }) {
       answerOf(client.POST('/v1/buried/{buriedId}/redrive', { params: { path: { buriedId: _id } } })),
     { touches, says: 'It is tried again' },
   )
+  const pendingId = again.isPending ? again.variables._id : undefined
   return (
     <List
       label="Abandoned work"
       {...list.table}
       rows={10}
-      columns={columnsWith(mayChange ? (one) => again.mutate(one) : undefined)}
+      columns={columnsWith(mayChange ? { start: again.mutate, pendingId } : undefined)}
       keyOf={({ _id }) => _id}
       {...(mayChange ? { bulk } : {})}
       onOpen={({ notificationId, transactionId }) => {

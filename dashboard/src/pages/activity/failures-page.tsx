@@ -15,7 +15,7 @@ import { exactTime, Time } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { ActivityTabs } from './activity-tabs.tsx'
 import type { FailuresSearch } from './failures-query.ts'
-import { failuresQuery } from './failures-query.ts'
+import { failuresIn, failuresQuery } from './failures-query.ts'
 import { Select } from './filter-select.tsx'
 import { reasonWords } from './filters.tsx'
 import { failureWords, personOf } from './outcome.ts'
@@ -78,7 +78,7 @@ const leads: Readonly<Record<string, string>> = {
 }
 
 export function FailuresPage() {
-  const search = useSearch({ strict: false }) as FailuresSearch
+  const search = failuresIn(useSearch({ strict: false }) as FailuresSearch)
   const go = useGo()
   const providerName = useProviderName()
   const list = useAskRows(
@@ -104,8 +104,8 @@ export function FailuresPage() {
           value={search.redriven ?? ''}
           options={[
             ['', 'Not sent again'],
-            ['with', 'With sent again'],
-            ['only', 'Only sent again'],
+            ['with', 'All failures'],
+            ['only', 'Sent again'],
           ]}
           onText={(redriven) => go('/activity/failures', { ...search, redriven }, { replace: true })}
         />

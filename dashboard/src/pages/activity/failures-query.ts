@@ -12,6 +12,10 @@ export interface FailuresSearch {
   readonly before?: string
 }
 
+/** What stands in the address; what no list has is left out. */
+export const failuresIn = ({ redriven, ...search }: FailuresSearch): FailuresSearch =>
+  redriven === 'with' || redriven === 'only' ? { ...search, redriven } : search
+
 export const failuresQuery = ({ channel, provider, code, redriven, after, before }: FailuresSearch) => ({
   ...(channel === undefined ? {} : { channel: [channel] }),
   ...(provider === undefined ? {} : { provider: [provider] }),

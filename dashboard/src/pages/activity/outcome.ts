@@ -32,11 +32,11 @@ const ownWords: Readonly<Record<string, string>> = {
   contentFailed: 'Its template failed, or an address in it is not valid',
   conditionsBroken: 'A template in its conditions failed',
   webhookFailed: 'The service that its conditions ask did not answer',
-  callFailed: 'The service of the custom step refused the call',
+  callFailed: 'The call to the service of the custom step did not succeed',
   buried: 'Abandoned after repeated internal errors',
 }
 
-/** Why something failed: the sentence of the service, or one of our own where two causes would read the same. */
+/** Why something failed: the sentence of the service, or one of our own where that one would not help. */
 export const failureWords = (code: string, detail: string): string => ownWords[code] ?? detail
 
 interface Person {

@@ -76,6 +76,13 @@ function columnsOf(state: State): readonly Column<Item>[] {
   ]
 }
 
+const choices = [
+  ['due', 'Waiting to go out'],
+  ['inHand', 'Being worked on'],
+  ['waiting', 'Waiting for a time'],
+  ['buried', 'Abandoned'],
+] as const
+
 const empties: Readonly<Record<State, readonly [title: string, text: string]>> = {
   due: ['The queue is empty', 'Everything that is due has been taken up.'],
   inHand: ['Nothing is being worked on', 'Most steps take milliseconds.'],
@@ -84,75 +91,38 @@ const empties: Readonly<Record<State, readonly [title: string, text: string]>> =
 
 type Search = { state?: string; queue?: string; lane?: string }
 
+const buriedLead = 'Work that was abandoned after repeated internal errors. Try it again once the cause is gone.'
+const openLead = 'What is still to happen, the longest due first: of each lane the first 10,000.'
+
 export function QueuePage() {
-  const { state } = useSearch({ strict: false }) as Search
-  return state === 'buried' ? <AbandonedPage /> : <OpenPage />
-}
-
-function StateChoice({ value, onChange }: { value: State | 'buried'; onChange: (next: State | 'buried') => void }) {
-  return (
-    <Choice
-      label="What of the queue"
-      value={value}
-      onChange={onChange}
-      options={[
-        ['due', 'Waiting to go out'],
-        ['inHand', 'Being worked on'],
-        ['waiting', 'Waiting for a time'],
-        ['buried', 'Abandoned'],
-      ]}
-    />
-  )
-}
-
-function AbandonedPage() {
-  const go = useGo()
-  const list = useBuried()
-  return (
-    <Page
-      title="Queue"
-      count={list.total?.toLocaleString('en') ?? list.count}
-      lead="Work that was abandoned after repeated internal errors. Try it again once the cause is gone."
-    >
-      <ActivityTabs of="queue" />
-      <StateChoice value="buried" onChange={(state) => go('/activity/queue', { state }, { replace: true })} />
-      <BuriedList list={list} />
-    </Page>
-  )
-}
-
-function OpenPage() {
   const search = useSearch({ strict: false }) as Search
+  const isBuried = search.state === 'buried'
   const state: State = states.find((one) => one === search.state) ?? 'due'
   const queue = search.queue && search.queue in queueNames ? (search.queue as Item['queue']) : undefined
   const lane = search.lane && search.lane in laneNames ? (search.lane as Item['lane']) : undefined
   const of = { ...(queue === undefined ? {} : { queue }), ...(lane === undefined ? {} : { lane }) }
   const go = useGo()
   const show = (next: Record<string, string>) => go('/activity/queue', { state, ...of, ...next }, { replace: true })
-  const list = useAskRows(
+  const open = useAskRows(
     ['activity', 'queue', { state, ...of }],
     ({ page }) => answerOf(client.GET('/v1/queue', { params: { query: { state, ...of, page, limit: pageSize } } })),
-    { everyMs: refreshMs },
+    { everyMs: refreshMs, enabled: !isBuried },
   )
-  const open = ({ notificationId, transactionId }: Item) => {
-    if (notificationId !== undefined) go(`/activity/${notificationId}`)
-    else if (transactionId !== undefined) go('/activity', { transactionId })
-  }
+  const buried = useBuried(isBuried)
+  const list = isBuried ? buried : open
   return (
-    <Page
-      title="Queue"
-      count={list.total?.toLocaleString('en') ?? list.count}
-      lead="What is still to happen, the longest due first: of each lane the first 10,000."
-    >
+    <Page title="Queue" count={list.total?.toLocaleString('en') ?? list.count} lead={isBuried ? buriedLead : openLead}>
       <ActivityTabs of="queue" />
-      <StateChoice
-        value={state}
+      <Choice
+        label="What of the queue"
+        value={isBuried ? 'buried' : state}
+        options={choices}
         // What was abandoned is of no lane.
         onChange={(next) =>
           next === 'buried' ? go('/activity/queue', { state: next }, { replace: true }) : show({ state: next })
         }
       />
-      {(queue !== undefined || lane !== undefined) && (
+      {!isBuried && (queue !== undefined || lane !== undefined) && (
         <div className="flex flex-wrap items-center gap-1.5">
           {queue !== undefined && (
             <FilterChip name="Queue" value={queueNames[queue]} onRemove={() => show({ queue: '' })} />
@@ -160,20 +130,30 @@ function OpenPage() {
           {lane !== undefined && <FilterChip name="Lane" value={laneNames[lane]} onRemove={() => show({ lane: '' })} />}
         </div>
       )}
-      <List
-        label="Queue"
-        {...list.table}
-        rows={10}
-        columns={columnsOf(state)}
-        keyOf={({ _id }) => _id}
-        onOpen={open}
-        canOpen={({ notificationId, transactionId }) => (notificationId ?? transactionId) !== undefined}
-        empty={
-          <Empty icon="check" title={empties[state][0]}>
-            {empties[state][1]}
-          </Empty>
-        }
-      />
+      {isBuried ? <BuriedList list={buried} /> : <OpenList list={open} state={state} />}
     </Page>
+  )
+}
+
+function OpenList({ list, state }: { list: ReturnType<typeof useAskRows<Item>>; state: State }) {
+  const go = useGo()
+  return (
+    <List
+      label="Queue"
+      {...list.table}
+      rows={10}
+      columns={columnsOf(state)}
+      keyOf={({ _id }) => _id}
+      onOpen={({ notificationId, transactionId }) => {
+        if (notificationId !== undefined) go(`/activity/${notificationId}`)
+        else if (transactionId !== undefined) go('/activity', { transactionId })
+      }}
+      canOpen={({ notificationId, transactionId }) => (notificationId ?? transactionId) !== undefined}
+      empty={
+        <Empty icon="check" title={empties[state][0]}>
+          {empties[state][1]}
+        </Empty>
+      }
+    />
   )
 }

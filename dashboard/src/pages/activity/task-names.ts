@@ -13,4 +13,8 @@ const names: Readonly<Record<string, string>> = {
   webhook: 'News for your backend',
 }
 
-export const taskName = (task: string | undefined): string => names[task ?? ''] ?? task ?? 'A step'
+export const taskName = (task: string | undefined): string => names[task ?? ''] ?? 'Background work'
+
+/** What was abandoned. */
+export const buriedName = ({ kind, task }: { readonly kind: string; readonly task?: string }): string =>
+  kind === 'job' ? 'A step of a notification' : taskName(task)

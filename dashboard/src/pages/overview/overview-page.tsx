@@ -237,7 +237,7 @@ function Figure({
       <EnvLink
         to={to}
         {...(search === undefined ? {} : { search })}
-        className="flex flex-col gap-1 after:absolute after:inset-0 after:rounded-md"
+        className="flex flex-col gap-1 outline-none after:absolute after:inset-0 after:rounded-md focus-visible:after:outline-2 focus-visible:after:outline-(--accent)"
       >
         <span className="flex items-center justify-between text-ink-2">
           {name}

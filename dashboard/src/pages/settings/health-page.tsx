@@ -7,7 +7,7 @@ import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Answered, Empty, Section } from '../../ui/page.tsx'
 import { duration, Time } from '../../ui/time.tsx'
-import { taskName } from '../activity/task-names.ts'
+import { buriedName } from '../activity/task-names.ts'
 import { buriedBehind } from '../overview/links.ts'
 import { runChecks } from './health-checks.ts'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -81,7 +81,7 @@ export function HealthPage() {
           actions={
             (buried.data?.data.length ?? 0) > 0 && (
               <EnvLink {...buriedBehind} className="link font-medium">
-                All {buried.data?.totalCount?.toLocaleString('en')}
+                All {buried.data?.totalCount?.toLocaleString('en')} abandoned
               </EnvLink>
             )
           }
@@ -99,7 +99,7 @@ export function HealthPage() {
                       <span className="min-w-0 flex-1">
                         {one.reason}
                         <span className="block text-xs text-ink-3">
-                          {taskName(one.task)}, <Time at={one.buriedAt} />
+                          {buriedName(one)}, <Time at={one.buriedAt} />
                         </span>
                       </span>
                       {mayChange && (

@@ -1,4 +1,5 @@
-// What would happen: the workflow as it stands in the editor, simulated for a person and a payload, without sending anything.
+// What would happen: the workflow as it stands in the editor, or as it is saved, simulated for a person and a payload, without sending
+// anything.
 import { useEffect, useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
@@ -105,6 +106,9 @@ export function Preview({
   // The one before is of other steps.
   const simulated = unfinished.length > 0 ? undefined : simulation.data
   const steps = simulated?.recipients?.[0]?.steps ?? []
+  const nothing = nothingFor[simulated?.status ?? '']
+  // A draft may be left over of someone who may no longer save it: its steps are not the saved ones.
+  const keyOf = (index: number) => (mayTry ? draft.steps[index]?.key : undefined)
   return (
     <Section
       title="What would happen"
@@ -146,15 +150,16 @@ export function Preview({
         {simulated?.error !== undefined && simulated.error.length > 0 && (
           <Notice tone="error">{simulated.error.join(' ')}</Notice>
         )}
+        {nothing !== undefined && <Notice tone="info">{nothing}</Notice>}
         {simulation.data === undefined && simulation.error === null && unfinished.length === 0 && <Loading rows={4} />}
         <ol className="flex flex-col gap-4" aria-live="polite">
           {steps.map((step, index) => (
             <SimulatedStep
               // Ids of steps that are not saved are made for each simulation; how a message is looked at outlives it.
-              key={draft.steps[index]?.key ?? step.stepId}
+              key={keyOf(index) ?? step.stepId}
               step={step}
               startedAt={simulated?.at ?? ''}
-              isChosen={chosen === undefined || draft.steps[index]?.key === chosen.key}
+              isChosen={!mayTry || chosen === undefined || keyOf(index) === chosen.key}
             />
           ))}
         </ol>
@@ -177,6 +182,13 @@ function useMayTry(): boolean {
   const mayChange = useMayChange()
   const maySave = useMayChange('workflows:write')
   return mayChange || (maySave && user !== undefined)
+}
+
+/** Why nothing would happen at all. */
+const nothingFor: Readonly<Record<string, string>> = {
+  trigger_not_active: 'It is switched off: an event does nothing.',
+  no_workflow_steps_defined: 'It has no step yet: an event does nothing.',
+  no_workflow_active_steps_defined: 'No step of it is switched on: an event does nothing.',
 }
 
 /** Names people know instead of ids. */

@@ -95,7 +95,7 @@ export const failureRoutes = [
     path: '/v1/failures',
     operationId: 'listFailures',
     summary: 'List steps that failed',
-    description: `One item per step, the newest failure first. What was sent again since is not among them unless \`redriven\` asks for it, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. Only the newest ${looked} failures of the range are read; if there are that many, \`totalCount\` is omitted: use \`before\` for older ones.`,
+    description: `One item per failure, the newest first; \`_id\` is that of the step, which can occur more than once with \`redriven\`. What was sent again since is not among them unless \`redriven\` asks for it, and a step that was skipped has not failed. Filters are combined by “and”, the values of one filter by “or”. Only the newest ${looked} failures of the range are read; if there are that many, \`totalCount\` is omitted: use \`before\` for older ones, with \`redriven\` \`without\` and \`only\` apart.`,
     query: Type.Object({
       channel: Type.Optional(
         Type.Array(literals(runnableStepTypes), { maxItems: filterValuesMax, description: 'The type of the step.' }),
