@@ -174,6 +174,7 @@ test('another role and the end of a user reach the browser with its next page', 
   await grace.goto(byEditor)
   await shown(grace, 'This is what the saved version does.')
   assert.equal((await asViewer).status(), 200)
+  await shown(grace, /an event does nothing/)
   await choose(/Grace Hopper/, 'Disable')
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
   await page.getByRole('row', { name: /Grace Hopper.*Disabled/ }).waitFor()

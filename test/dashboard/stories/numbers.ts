@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
+import { layoutFaults } from '../layout.ts'
 import { productionKey } from '../service.ts'
-import { close, gone, heading, scene, skip } from '../story.ts'
+import { close, gone, heading, scene, skip, until } from '../story.ts'
 
 const inProduction = (method: string, path: string, body?: unknown): Promise<Json> =>
   scene.call(method, path, body, productionKey)
@@ -134,11 +135,16 @@ test('abandoned work is listed in the queue, leads to its notification, and is t
   assert.equal(await countOf(visitor, 'Queue'), 2)
   await visitor.getByRole('row', { name: /A step of a notification.*The disk is full/ }).waitFor()
   assert.deepEqual(await scene.violations(visitor), [])
+  await visitor.setViewportSize({ width: 360, height: 860 })
+  await until(visitor, 'innerWidth === 360')
+  assert.deepEqual(await visitor.evaluate(layoutFaults(true)), [])
   await visitor.getByRole('button', { name: 'Try again: Finding the recipients of an event' }).click()
   await visitor.getByRole('heading', { level: 1, name: /^Queue ?1$/ }).waitFor()
   await gone(visitor.getByRole('row', { name: /Finding the recipients/ }))
   await visitor.getByRole('radio', { name: 'Waiting to go out' }).click()
   await visitor.getByText('The queue is empty').waitFor()
+  // Another list is another answer: the focus stays with the choice.
+  assert.match(await visitor.evaluate('document.activeElement.textContent'), /^Waiting to go out$/)
   await close(visitor)
 })
 
