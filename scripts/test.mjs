@@ -15,7 +15,7 @@ import { compiled, startCluster, stopCluster, testEnvironment } from './test-clu
 import { planOf } from './test-plan.mjs'
 
 /** Node counts a whole process as one test too, so this bounds the slowest group of files, not only the slowest test. */
-const testTimeoutMs = 10 * 60_000
+const testTimeoutMs = 20 * 60_000
 /** One more than there are processors: of the tests that start services one nearly always waits. */
 const processesAtOnce = availableParallelism() + 1
 
