@@ -13,9 +13,8 @@ const ended = 'end'
  * process was given. A process that ended early is not always reported: unless every file was, no one knows what the others would have said.
  */
 export function filesToRunAgain(report, processes, textOf) {
-  const lines = report.split('\n').filter(Boolean)
-  if (lines.pop() !== ended) return []
-  const reported = lines.map((line) => ({ isPassed: line.startsWith('pass '), name: line.slice(5) }))
+  const reported = linesOf(report)
+  if (!report.endsWith(`${ended}\n`)) return []
   const pathsOf = (name) => processes.get(name) ?? [name]
   const seen = new Set(reported.flatMap(({ name }) => pathsOf(name)))
   const known = [...processes.values()].flat()
@@ -23,6 +22,21 @@ export function filesToRunAgain(report, processes, textOf) {
   const mayTry = (path) => known.includes(path) && !onlyOnce.test(path) && !killsOrRandomises.test(textOf(path))
   return known.every((path) => seen.has(path)) && failed.length <= filesMax && failed.every(mayTry) ? failed : []
 }
+
+/**
+ * Files of which nothing was heard by their own name. A test that ends its process with 0 is taken for one that passed, and so are the
+ * failures before it and the files after it.
+ */
+export function unheardFiles(report, processes) {
+  const heard = new Set(linesOf(report).map(({ name }) => name))
+  return [...processes.values()].flat().filter((path) => !heard.has(path))
+}
+
+const linesOf = (report) =>
+  report
+    .split('\n')
+    .filter((line) => line !== '' && line !== ended)
+    .map((line) => ({ isPassed: line.startsWith('pass '), name: line.slice(5) }))
 
 /** A reporter for Node's test runner: a line for each file, or each process that ended as a whole, and one at the end. */
 export default async function* reportedFiles(events) {

@@ -10,7 +10,7 @@ import { affectedTests, changedFiles, readCode } from './changed-tests.mjs'
 import { isInterrupted, runScript, runToEnd, SetupProblem, unlessInterrupted } from './child.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from './ensure.mjs'
 import { ensureDashboardBuilt, ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
-import { filesToRunAgain } from './test-again.mjs'
+import { filesToRunAgain, unheardFiles } from './test-again.mjs'
 import { compiled, startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
 import { planOf } from './test-plan.mjs'
 
@@ -44,9 +44,16 @@ await runScript(async () => {
   try {
     const address = await unlessInterrupted(cluster.ready)
     const exitCode = await runProcesses(batches, [...processes.keys()], { options, address })
+    const report = existsSync(reportIn(batches)) ? readFileSync(reportIn(batches), 'utf8') : ''
+    // Options such as a pattern of names leave files out.
+    const unheard = exitCode === 0 && options.length === 0 ? unheardFiles(report, processes) : []
+    if (unheard.length > 0) {
+      console.error(`\nA process ended without a word about these files:\n${unheard.join('\n')}`)
+      return 1
+    }
     // Whatever is not a failed test is not the machine's.
     if (exitCode !== 1 || args.length > 0 || isInterrupted()) return exitCode
-    const again = filesToRunAgain(readFileSync(reportIn(batches), 'utf8'), processes, textOf)
+    const again = filesToRunAgain(report, processes, textOf)
     if (again.length === 0) return exitCode
     console.log(`\nRun once more, one after the other:\n${again.join('\n')}\n`)
     const entries = again.map((path, index) => entryOf(batches, [path], plan.length + index))

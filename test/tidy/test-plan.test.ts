@@ -16,9 +16,10 @@ interface TestPlan {
 const scriptUrl = (name: string): string => pathToFileURL(join(projectRoot, 'scripts', name)).href
 const { planOf }: TestPlan = await import(scriptUrl('test-plan.mjs'))
 interface TestAgain {
+  unheardFiles(report: string, processes: ReadonlyMap<string, readonly string[]>): string[]
   filesToRunAgain(report: string, processes: ReadonlyMap<string, readonly string[]>, textOf: TextOf): string[]
 }
-const { filesToRunAgain }: TestAgain = await import(scriptUrl('test-again.mjs'))
+const { filesToRunAgain, unheardFiles }: TestAgain = await import(scriptUrl('test-again.mjs'))
 
 const noText = (): string => ''
 const many = (folder: string, count: number): string[] =>
@@ -136,6 +137,20 @@ test('nothing tries again unless every file was reported: a process may end with
   assert.deepEqual(again('fail test/api/a.test.ts\nend\n'), [])
   assert.deepEqual(again('fail test/api/a.test.ts\npass test/api/b.test.ts\n'), [])
   assert.deepEqual(again('fail test/api/a.test.ts\npass test/api/b.test.ts\nend\n'), ['test/api/a.test.ts'])
+})
+
+test('a process that ends with 0 before its time is found by the files that were not heard of', () => {
+  const processes = new Map([
+    ['/batches/000.mjs', ['test/api/a.test.ts', 'test/api/b.test.ts']],
+    ['/batches/001.mjs', ['test/db/c.test.ts']],
+  ])
+  const unheard = (report: string) => unheardFiles(report, processes)
+  assert.deepEqual(unheard('pass /batches/000.mjs\npass test/db/c.test.ts\nend\n'), [
+    'test/api/a.test.ts',
+    'test/api/b.test.ts',
+  ])
+  const all = [...processes.values()].flat()
+  assert.deepEqual(unheard(`${all.map((path) => `pass ${path}\n`).join('')}end\n`), [])
 })
 
 test('files are written down by name with what became of them, and no test in them', (t) => {
