@@ -17,7 +17,7 @@ before(async () => {
   for (const [name, saying] of [
     ['ada', {}],
     ['bob', { draft: email, message: { providerId: 'sendgrid' } }],
-    ['cleo', { draft: email, message: { status: 'warning', error: missing } }],
+    ['cleo', { draft: email, message: { status: 'warning', error: missing, providerId: null } }],
     ['dora', { draft: email, message: { providerId: 'sendgrid', status: 'error', error: refused } }],
     ['eve', { draft: email, message: { providerId: 'mailgun' } }],
   ] as const) {
@@ -49,6 +49,10 @@ test('a provider and an error leave those that have them', async () => {
   assert.deepEqual(await found('providers=sendgrid'), ['dora', 'bob'])
   assert.deepEqual(await found('providers=sendgrid&providers=mailgun&status=sent'), ['eve', 'bob'])
   assert.deepEqual(await found('providers=ses'), [])
+  assert.deepEqual(await found('providers=any&channel=email'), ['eve', 'dora', 'bob'])
+  assert.deepEqual(await found('providers=none&channel=email'), ['cleo'])
+  assert.deepEqual(await found('providers=any&providers=none&channel=email'), ['eve', 'dora', 'cleo', 'bob'])
+  assert.deepEqual(await found('providers=any&status=warning'), [])
   assert.deepEqual(await found('errorIds=mailbox_full'), ['dora'])
   assert.deepEqual(await found('errorIds=mailbox_full&status=warning'), [])
 })

@@ -301,3 +301,17 @@ test('a notification whose failed steps lie on several pages is counted once', a
   const { lookedAt, matched, redriven, skipped } = await shown(begun)
   assert.deepEqual([lookedAt, matched, redriven, skipped], [2 * count, count, 0, { contentGone: count }])
 })
+
+test('of a step that is redriven again and again the latest hundred failures are kept', async () => {
+  await mail.account('one')
+  mail.answers('one', 400)
+  const transactionId = await failedCrowd(1)
+  const [notification] = await scene.notifications(transactionId)
+  await scene.rows(sql`
+    update jobs set failed_before = array_fill('2026-01-01'::timestamptz, array[100]) where notification_id = ${notification._id}`)
+  const [failed] = await scene.rows(sql`select updated_at as at from jobs where notification_id = ${notification._id}`)
+  await scene.expect(202, 'POST', `/v1/notifications/${notification._id}/redrive`)
+  const [kept] = await scene.rows(sql`
+    select cardinality(failed_before) as count, failed_before[1] as latest from jobs where notification_id = ${notification._id}`)
+  assert.deepEqual(kept, { count: 100, latest: failed?.['at'] })
+})
