@@ -1,6 +1,7 @@
 // How many calls at once: tried on simulated providers, one with a fixed latency, one that queues, one that counts calls.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom, fuzzRounds, fuzzSeed } from '../../test/support/random.ts'
 import type { CallWindow, EndedCall } from './call-window.ts'
 import { createCallWindow } from './call-window.ts'
 
@@ -115,6 +116,41 @@ test('one that was quick and then makes calls wait gets few soon', () => {
   const { sizes } = run({ window, provider: queueing(100), fromMs: 5_000, forMs: 60_000 })
   const settled = sizes.slice(10_000)
   assert.ok(Math.max(...settled) <= 250, `${Math.min(...settled)} to ${Math.max(...settled)}`)
+})
+
+test('when all calls are late for a while, by chance, it has all that it may have within seconds all the same', (t) => {
+  const seed = fuzzSeed()
+  t.diagnostic(`seed ${seed}`)
+  const random = createRandom(seed)
+  for (let round = 0; round < fuzzRounds(30); round += 1) {
+    const latencyMs = random.oneOf([20, 200, 500])
+    // Garbage being collected, connections being made: whatever begins in that time is late. Also while the window still grows.
+    const fromMs = random.integer(6 * latencyMs)
+    const untilMs = fromMs + 2 * latencyMs + random.integer(latencyMs)
+    const lateMs = 100 + latencyMs + random.integer(3 * latencyMs)
+    const provider: SimulatedProvider = (_underWay, nowMs) => ({
+      afterMs: nowMs >= fromMs && nowMs < untilMs ? latencyMs + lateMs : latencyMs,
+    })
+    const { last } = run({ window: createCallWindow(), provider, forMs: untilMs + lateMs + 16 * latencyMs })
+    assert.equal(last, 500, `${latencyMs} ms, late by ${lateMs} ms from ${fromMs} to ${untilMs} ms`)
+  }
+})
+
+test('one that now and then is late for a while gets nearly as many calls as one that never is', (t) => {
+  const seed = fuzzSeed()
+  t.diagnostic(`seed ${seed}`)
+  const random = createRandom(seed)
+  const lateUntil = { ms: 0, nextMs: 2_000 }
+  const provider: SimulatedProvider = (_underWay, nowMs) => {
+    if (nowMs >= lateUntil.nextMs) {
+      lateUntil.ms = nowMs + 400 + random.integer(200)
+      lateUntil.nextMs = nowMs + 5_000 + random.integer(10_000)
+    }
+    return { afterMs: nowMs < lateUntil.ms ? 600 : 200 }
+  }
+  const { endings } = run({ window: createCallWindow(), provider, forMs: 60_000 })
+  const steady = run({ window: createCallWindow(), provider: fixed(200), forMs: 60_000 })
+  assert.ok(endings.answered > 0.7 * steady.endings.answered, `${endings.answered} of ${steady.endings.answered}`)
 })
 
 test('a provider that answers 429 beyond a rate is asked at about that rate, and few calls are refused', () => {

@@ -23,8 +23,8 @@ export const usualCallsMax = 50
 const slowerRatio = 1.5
 /** About as slow with half the calls: then our calls are not queueing behind each other. */
 const sameRatios = { min: 0.8, max: 1.25 } as const
-/** While probing a provider that is slow by itself: latency may grow by this much with each doubling. */
-const probingRatio = 1.15
+/** Hardly longer than the fastest ones: nothing waits at the provider yet. While probing one that is slow by itself, no more is allowed. */
+const promptRatio = 1.15
 /** Below this, relative to what our own process adds, a difference means nothing. */
 const slowerMs = 20
 /** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
@@ -42,6 +42,8 @@ interface Round {
   failed: number
   /** Calls waited for a slot. */
   wasShort: boolean
+  /** The one before had half the calls: the first ones of this one found the provider at rest. */
+  isRefilling?: boolean
 }
 
 export function createCallWindow(): CallWindow {
@@ -60,6 +62,8 @@ class Window implements CallWindow {
   #trial: { readonly size: number; readonly latencyMs: number } | undefined
   /** It is slow by itself: more calls are tried. */
   #isProbing = false
+  /** It last asked for less, or failed: then quick answers do not show that it takes more. */
+  #askedForLess = false
   #round = newRound(0)
   #lastMs = 0
 
@@ -89,14 +93,16 @@ class Window implements CallWindow {
     else round.latenciesMs.push(Math.max(0, nowMs - beganAt.getTime()))
     const size = this.#used
     const failures = Math.max(failedMin, Math.floor(size * failedShare))
-    if (ending === 'slow-down' || round.failed >= failures) this.#resize(size / 2, nowMs)
-    else if (round.latenciesMs.length >= size) this.#endRound(lowerQuartile(round.latenciesMs), ownMs, nowMs)
+    if (ending === 'slow-down' || round.failed >= failures) {
+      this.#resize(size / 2, nowMs)
+      this.#askedForLess = true
+    } else if (round.latenciesMs.length >= size) this.#endRound(lowerQuartile(round.latenciesMs), ownMs, nowMs)
   }
 
   #endRound(latencyMs: number, ownMs: number, nowMs: number): void {
-    const { wasShort } = this.#round
-    this.#round = newRound(nowMs)
+    const { wasShort, isRefilling = false } = this.#round
     const sizeBefore = this.#sizeBefore
+    this.#round = { ...newRound(nowMs), isRefilling: sizeBefore !== undefined }
     this.#sizeBefore = undefined
     if (sizeBefore !== undefined) this.#size = sizeBefore
     const fastest = this.#fastest
@@ -107,10 +113,10 @@ class Window implements CallWindow {
       return
     }
     if (sizeBefore !== undefined || this.#isSlowByItself(latencyMs, nowMs)) return
-    const ratio = this.#isProbing ? probingRatio : slowerRatio
-    const quickMs = (this.#fastest?.ms ?? latencyMs) * ratio + slowerMs + ownMs
+    const within = (ratio: number): number => (this.#fastest?.ms ?? latencyMs) * ratio + slowerMs + ownMs
+    const quickMs = within(this.#isProbing ? promptRatio : slowerRatio)
     if (latencyMs <= quickMs) {
-      if (wasShort) this.#grow()
+      if (wasShort) this.#grow(latencyMs <= within(promptRatio) && !isRefilling)
     } else if (this.#size > usualCallsMax) this.#makeQuick(quickMs / latencyMs, latencyMs, nowMs)
     else this.#probe(latencyMs, nowMs)
   }
@@ -131,12 +137,15 @@ class Window implements CallWindow {
     this.#fastest = { ms: latencyMs, atMs: nowMs }
     this.#doublesBelow = Number.POSITIVE_INFINITY
     this.#isProbing = true
+    this.#askedForLess = false
   }
 
-  #grow(): void {
-    if (this.#size >= this.#max) return
-    const more = this.#size < this.#doublesBelow ? this.#size : Math.ceil(Math.sqrt(this.#size))
-    this.#size = Math.min(this.#max, this.#size + more)
+  /** A round in which all calls were late by chance costs a second or two; by square roots alone the way back took a quarter of a minute. */
+  #grow(isPrompt: boolean): void {
+    const size = this.#size
+    if (size >= this.#max) return
+    const more = isPrompt && !this.#askedForLess ? size / 2 : Math.sqrt(size)
+    this.#size = Math.min(this.#max, size + (size < this.#doublesBelow ? size : Math.ceil(more)))
   }
 
   #makeQuick(factor: number, latencyMs: number, nowMs: number): void {
@@ -171,6 +180,7 @@ class Window implements CallWindow {
     this.#sizeBefore = undefined
     this.#trial = undefined
     this.#isProbing = false
+    this.#askedForLess = false
     this.#round = { ...newRound(nowMs), wasShort: this.#round.wasShort }
   }
 }
