@@ -9,13 +9,14 @@ export interface KeptFeedPage {
   readonly text: string
 }
 
-/** The time is when a page was read: the stamp decides, and what it does not cover is this late at the most. */
 export interface KeptFeedPages {
   find(key: string, now: Date): KeptFeedPage | undefined
+  /** `now`: when its reading began. Those that are too old by then are forgotten. */
   keep(key: string, page: KeptFeedPage, now: Date): void
+  forget(key: string): void
 }
 
-/** Such as events that retention has deleted before their messages. */
+/** What the stamp does not cover is late by this at the most, such as events that retention has deleted before their messages. */
 export const ageMsMax = 60_000
 /** In characters: a page of a hundred items of ordinary size. */
 export const textLengthMax = 64 * 1024
@@ -32,18 +33,26 @@ export function createKeptFeedPages(bounds = { pagesMax, lengthMax }): KeptFeedP
   return {
     find: (key, now) => {
       const page = kept.get(key)
-      if (page === undefined) return undefined
-      const ageMs = now.getTime() - page.readAt.getTime()
-      // A clock that was set back says nothing about the age.
-      if (ageMs >= 0 && ageMs <= ageMsMax) return page
-      kept.delete(key)
-      return undefined
+      return page !== undefined && isRecent(page, now) ? page : undefined
     },
     keep: (key, { stamp, text }, now) => {
+      for (const [oldest, page] of kept) {
+        if (isRecent(page, now)) break
+        kept.delete(oldest)
+      }
       if (text.length > textLengthMax) kept.delete(key)
       else kept.set(key, { stamp, text, readAt: now })
     },
+    forget: (key) => {
+      kept.delete(key)
+    },
   }
+}
+
+/** A clock that was set back says nothing about an age. */
+function isRecent({ readAt }: { readonly readAt: Date }, now: Date): boolean {
+  const ageMs = now.getTime() - readAt.getTime()
+  return ageMs >= 0 && ageMs <= ageMsMax
 }
 
 /** Undefined for what is not kept: later pages, and filters by payload or feed. No subscriberId can be written so that it gives the key of another. */

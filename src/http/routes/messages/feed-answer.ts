@@ -21,8 +21,11 @@ export async function feedAnswer(
   const isFull = seesAddresses(principal)
   const key = feedPageKey(environment, subscriberId, query, isFull)
   const kept = key === undefined ? undefined : keptFeedPages.find(key, now)
-  if (kept !== undefined && kept.stamp === (await feedStamp(db, environment, subscriberId, query))) {
-    return { status: 200, body: undefined, written: { text: kept.text } }
+  if (key !== undefined && kept !== undefined) {
+    const stamp = await feedStamp(db, environment, subscriberId, query)
+    if (stamp === kept.stamp) return { status: 200, body: undefined, written: { text: kept.text } }
+    // What it has become may be one that is not kept, and is not to be asked about twice then.
+    keptFeedPages.forget(key)
   }
   const found = await stampedFeedPage(db, environment, subscriberId, query, versions)
   if (found === undefined) throw unknownSubscriber(subscriberId)
