@@ -202,6 +202,9 @@ test('a kept page has the status, the headers and the bytes of a fresh one', asy
   }
   assert.equal(kept.headers['content-type'], 'application/json; charset=utf-8')
   assert.equal(Number(kept.headers['content-length']), Buffer.byteLength(kept.text))
+  const head = await app.call('HEAD', '/v1/subscribers/bytes/notifications/feed')
+  assert.deepEqual([head.status, head.text], [200, ''])
+  assert.deepEqual(comparable(head), comparable(fresh))
 })
 
 test('a parameter that is not known is warned of beside a kept page as well', async () => {
