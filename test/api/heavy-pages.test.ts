@@ -95,8 +95,8 @@ test('feed: what is stored compressed weighs what it has, however little is stor
   const exact = stored.reduce((sum, { characters }) => sum + characters, 0)
   const reply = await app.call('GET', '/v1/subscribers/cleo/notifications/feed?limit=50')
   assert.equal(reply.status, 422)
-  const told = Number(/have (\d+) characters/.exec(reply.body.errors.limit.messages[0])?.[1])
-  assert.ok(Math.abs(told - exact) < 100, `${told} instead of ${exact}`)
+  const reported = Number(/have (\d+) characters/.exec(reply.body.errors.limit.messages[0])?.[1])
+  assert.ok(Math.abs(reported - exact) < 100, `${reported} instead of ${exact}`)
 })
 
 test('messages that are marked are answered in turns as well, each as it is by itself', async () => {

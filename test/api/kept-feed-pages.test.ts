@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts'
 import { stepOf } from '../support/activity-scene.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import type { FeedReader } from '../support/feed-page-scene.ts'
-import { createFeedReader, directPage } from '../support/feed-page-scene.ts'
+import { createFeedReader, directPage, queryText } from '../support/feed-page-scene.ts'
 import { MessageScene } from '../support/message-scene.ts'
 
 let reader: FeedReader
@@ -243,10 +243,10 @@ test('filters and limits have a page each', async () => {
   for (const round of ['first', 'second']) {
     for (const { read, seen, limit } of queries) {
       const query = { limit, ...(read === undefined ? {} : { read }), ...(seen === undefined ? {} : { seen }) }
-      const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
-      const reply = await reader.read('filters', `?${text}`)
-      assert.deepEqual(reply.body, await directPage(app, 'filters', query), `${text}`)
-      if (round === 'second') assert.equal(reply.way, 'kept', `${text}`)
+      const text = queryText(query)
+      const reply = await reader.read('filters', text)
+      assert.deepEqual(reply.body, await directPage(app, 'filters', query), text)
+      if (round === 'second') assert.equal(reply.way, 'kept', text)
     }
   }
 })

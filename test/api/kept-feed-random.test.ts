@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { marks } from '../../src/domain/messages/message-marks.ts'
 import type { Json, TestApp } from '../support/app.ts'
-import type { FeedReader } from '../support/feed-page-scene.ts'
-import { createFeedReader, directPage } from '../support/feed-page-scene.ts'
+import type { FeedReader, PageQuery } from '../support/feed-page-scene.ts'
+import { createFeedReader, directPage, queryText } from '../support/feed-page-scene.ts'
 import { MessageScene } from '../support/message-scene.ts'
 import type { Random } from '../support/random.ts'
 import { createRandom, fuzzRounds, fuzzSeed } from '../support/random.ts'
@@ -80,20 +80,20 @@ test('whatever was changed, on this node or another, a read returns what is ther
   for (let round = 0; round < rounds; round += 1) {
     const person = random.oneOf(people)
     const node = random.oneOf(nodes)
-    const query: { limit?: number; read?: boolean; seen?: boolean } = random.oneOf(queries)
-    const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
-    const read = () => node.read(person, `?${text}`)
+    const query: PageQuery = random.oneOf(queries)
+    const text = queryText(query)
+    const read = () => node.read(person, text)
     if (random.chance(0.4)) {
       const name = random.oneOf(Object.keys(changes))
       const change = () => changes[name]?.(random, random.oneOf(nodes).app.call, person)
       // A read that overlaps with the change may return either; what it leaves behind must not be returned later.
-      const path = `/v1/subscribers/${person}/notifications/feed?${text}`
+      const path = `/v1/subscribers/${person}/notifications/feed${text}`
       await (random.chance(0.5) ? Promise.all([change(), node.app.call('GET', path)]) : change())
     }
     const reply = await read()
     ways[reply.way] += 1
-    const told = `seed ${seed}, round ${round}, ${person}?${text}`
-    assert.deepEqual(reply.body, await directPage(app, person, query), told)
+    const where = `seed ${seed}, round ${round}, ${person}${text}`
+    assert.deepEqual(reply.body, await directPage(app, person, query), where)
   }
   for (const [way, count] of Object.entries(ways))
     assert.ok(count > 0, `${way}: never in ${rounds} rounds, seed ${seed}`)

@@ -36,11 +36,22 @@ export async function createFeedReader(options: TestAppOptions = {}): Promise<Fe
   }
 }
 
+export interface PageQuery {
+  readonly limit?: number
+  readonly read?: boolean
+  readonly seen?: boolean
+}
+
+export const queryText = (query: PageQuery): string =>
+  `?${Object.entries(query)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')}`
+
 /** The same page for a full key, past whatever is kept; undefined if there is no such subscriber. */
 export async function directPage(
   app: TestApp,
   subscriberId: string,
-  query: { limit?: number; read?: boolean; seen?: boolean } = {},
+  query: PageQuery = {},
   environmentName = 'Development',
 ): Promise<Json> {
   const environment = await environmentOf(app, environmentName)
