@@ -9,6 +9,8 @@ export interface Answer<Body> {
   readonly warnings?: readonly Warning[]
   /** True when the call was carried out before: by its idempotency key, or by the transaction id of its events. */
   readonly replayed?: boolean
+  /** The body as it was written before, which is sent in its place; or what keeps it when it is written now. */
+  readonly written?: { readonly text: string } | { keep(text: string): void }
 }
 
 /** A code that programs can rely on, and what it is about, in texts. */

@@ -79,8 +79,15 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const { bodyShare: share } = request
       const handle = () => answerTo(request, reply, route, context)
       const answer = await (share === undefined ? handle() : share.during(handle))
+      const { written } = answer
+      if (written !== undefined && 'text' in written) return sendText(request, reply, answer, written.text)
       if (mayBeLarge && isLargeAnswer(answer.body)) {
         return sendLarge(request, reply, answer, route, context)
+      }
+      if (written !== undefined) {
+        const text = textOf(reply, answer, context.vendor)
+        written.keep(text)
+        return sendText(request, reply, answer, text)
       }
       return send(request, reply, answer, route.produces === undefined ? context.vendor : 'platform')
     },
@@ -191,8 +198,21 @@ async function sendLarge(
   // What has been changed is changed: its answer is not put off.
   const owner = request.method === 'GET' ? principalOf(request).environment.id : undefined
   const bytes = await largeAnswer(reply, answerBudget, owner, body, write)
-  return send(request, reply.type('application/json; charset=utf-8'), { ...answer, body: bytes }, 'platform')
+  return sendText(request, reply, answer, bytes)
 }
+
+/** As it is written where it is sent at once. */
+function textOf(reply: FastifyReply, { status, body }: Answer<unknown>, vendor: 'platform' | 'novu'): string {
+  return String(reply.code(status).serialize(vendor === 'platform' ? body : inVendorWords(body)))
+}
+
+/** `text`: JSON, in the words it is to be sent in. */
+const sendText = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer<unknown>,
+  text: string | Buffer,
+): FastifyReply => send(request, reply.type('application/json; charset=utf-8'), { ...answer, body: text }, 'platform')
 
 function send(
   request: FastifyRequest,

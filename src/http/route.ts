@@ -10,6 +10,7 @@ import type { UnknownMember } from '../domain/unknown-members.ts'
 import type { SubscriberCreations } from '../manage/people/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { PinnedVersions } from '../read/activity/pinned-versions.ts'
+import type { KeptFeedPages } from '../read/messages/kept-feed-pages.ts'
 import type { OutboxWaits } from '../read/messages/outbox-waits.ts'
 import type { Simulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
@@ -36,6 +37,8 @@ export interface Service {
   readonly outboxWaits: OutboxWaits
   /** What pages show of workflows as they were. */
   readonly versions: PinnedVersions
+  /** First pages of feeds as this node answered them. */
+  readonly keptFeedPages: KeptFeedPages
   /** Whom the secrets of integrations are shown. */
   readonly secretReaders: SecretReaders
   /** What happens to a body with members that are not known. */

@@ -16,6 +16,7 @@ import { createInboxTokens } from '../manage/messages/inbox-tokens.ts'
 import { createSubscriberCreations } from '../manage/people/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import { createPinnedVersions } from '../read/activity/pinned-versions.ts'
+import { createKeptFeedPages } from '../read/messages/kept-feed-pages.ts'
 import { createOutboxWaits } from '../read/messages/outbox-waits.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { createSimulator } from '../simulate/simulate.ts'
@@ -188,6 +189,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     closing,
     bodyBudget: options.bodyBudget ?? createBodyBudget(world),
     answerBudget,
+    keptFeedPages: createKeptFeedPages(),
   }
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options

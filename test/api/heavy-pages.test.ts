@@ -25,7 +25,7 @@ let reader: string
 let port: number
 before(async () => {
   app = await createTestApp()
-  scene = await MessageScene.of(app, ['anne', 'ben'])
+  scene = await MessageScene.of(app, ['anne', 'ben', 'cleo'])
   for (let at = 0; at < count; at += 1) await scene.say('anne', { event: { payload: payloadOf(at) } })
   await scene.say('ben', { event: { payload: { webhookUrl: url, dense } } })
   const created = await app.call('POST', '/v1/environments/api-keys', { body: { name: 'reader', scopes: ['read'] } })
@@ -84,6 +84,20 @@ for (const [name, path] of Object.entries(lists)) {
     assert.ok(share < 1, `the longest turn took ${share} of what it may`)
   })
 }
+
+test('feed: what is stored compressed weighs what it has, however little is stored of it', async () => {
+  const texts = [...Array.from({ length: 18 }, () => 'x'.repeat(1_000_000)), 'x'.repeat(50_000), 'x']
+  for (const text of texts) await scene.say('cleo', { event: { payload: { text } } })
+  const stored = await app.database.db.rows<{ bytes: number; characters: number }>(sql`
+    select pg_column_size(e.payload) as bytes, length(e.payload::text) + length(e.overrides::text) as characters
+    from events e where e.payload ? 'text'`)
+  assert.ok(stored.some(({ bytes, characters }) => bytes < 1_000 && characters > 50_000))
+  const exact = stored.reduce((sum, { characters }) => sum + characters, 0)
+  const reply = await app.call('GET', '/v1/subscribers/cleo/notifications/feed?limit=50')
+  assert.equal(reply.status, 422)
+  const reported = Number(/have (\d+) characters/.exec(reply.body.errors.limit.messages[0])?.[1])
+  assert.ok(Math.abs(reported - exact) < 100, `${reported} instead of ${exact}`)
+})
 
 test('messages that are marked are answered in turns as well, each as it is by itself', async () => {
   const { body } = await app.call('GET', `${lists.messages}&limit=10`)

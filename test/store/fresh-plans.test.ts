@@ -7,7 +7,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { activityPage } from '../../src/read/activity/activity.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
-import { feedCount, feedPage } from '../../src/read/messages/feed.ts'
+import { feedCount, feedPage, feedStamp } from '../../src/read/messages/feed.ts'
 import { findInbox, inboxCounts, inboxPage } from '../../src/read/messages/inbox.ts'
 import { countMessages, findMessagePage } from '../../src/read/messages/message-pages.ts'
 import { countOpen } from '../../src/store/messages/open-counts.ts'
@@ -73,6 +73,7 @@ test('a page of the feed and its count look at one person’s messages', async (
   for (const marks of [{}, { read: false }, { seen: false }, { read: true }]) {
     const query = { ...firstPage, ...marks }
     await bounded(`feed ${JSON.stringify(marks)}`, (db) => feedPage(db, environment, 'person-7', query, versions))
+    await bounded(`feed stamp ${JSON.stringify(marks)}`, (db) => feedStamp(db, environment, 'person-7', query))
     await bounded(`feed count ${JSON.stringify(marks)}`, (db) =>
       feedCount(db, environment, 'person-7', { ...marks, limit: 100 }),
     )

@@ -8,12 +8,13 @@ import type { Environment, Principal } from '../../src/domain/environment.ts'
 import { dayMs, minuteMs } from '../../src/domain/insight/counts.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import type { FeedFilter, FeedQuery } from '../../src/read/messages/feed.ts'
-import { feedCount, feedPage } from '../../src/read/messages/feed.ts'
+import { feedCount, feedPage, feedStamp } from '../../src/read/messages/feed.ts'
 import type { MessagesQuery } from '../../src/read/messages/messages.ts'
 import { messagesPage } from '../../src/read/messages/messages.ts'
 import { markNext } from '../../src/store/messages/marks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { copyMessage } from '../support/copied-messages.ts'
 import { MessageScene } from '../support/message-scene.ts'
 import { estimatedCosts, explain, explainPrepared, recordStatements } from '../support/plan.ts'
 
@@ -30,39 +31,6 @@ let principal: Principal
 /** The event that notified all the people in `crowd`. */
 let crowdEventId: string
 const versions = createPinnedVersions()
-
-/** So many copies of a message, each of an event of its own, a second apart and back in time, in three months' partitions. */
-async function copyMessage(id: string, copies: number, subscriberIds: readonly string[]): Promise<void> {
-  await app.database.db.run(sql`
-    with copies as (
-      select n, date_trunc('milliseconds', ${app.world.now()}::timestamptz - n * interval '7 minutes') as at
-      from generate_series(1, ${copies}::int) as n),
-    fresh as (
-      select n, at, id_from(at) as base from copies),
-    named as (
-      select n, at,
-             overlay(base::text placing '7' || substr(md5('e' || n || ${id}::text), 1, 3) from 15 for 4)::uuid as family,
-             md5('m' || n || ${id}::text) as tail
-      from fresh),
-    made as (
-      select n, at, (substr(family::text, 1, 19) || '8' || substr(tail, 1, 3) || '-' || substr(tail, 4, 12))::uuid as event_id,
-             (substr(family::text, 1, 19) || '9' || substr(tail, 1, 3) || '-' || substr(tail, 4, 12))::uuid as message_id
-      from named),
-    events_made as (
-      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, created_at)
-      select e.environment_id, made.event_id, made.event_id::text, e.workflow_id, e.version_id,
-             jsonb_build_object('n', made.n, 'rare', made.n % 5000 = 7, 'text', repeat('x', 200)), e.overrides, e.lane, 1, made.at
-      from made, messages m join events e on e.environment_id = m.environment_id and e.id = m.event_id
-      where m.id = ${id})
-    insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
-                          status, content, context_keys, read, seen, created_at, updated_at)
-    select m.environment_id, made.message_id, made.event_id, m.notification_id, m.job_id,
-           (${subscriberIds}::uuid[])[1 + made.n % cardinality(${subscriberIds}::uuid[])], m.version_id, m.step, m.channel, m.state,
-           m.status, to_jsonb(repeat('y', 400)),
-           case when made.n % 10 = 0 then array['tenant:' || made.n % 50] when made.n % 4001 = 3 then array['tenant:rare'] end,
-           made.n % 100 <> 0, made.n % 200 <> 0, made.at, made.at
-    from made, messages m where m.id = ${id}`)
-}
 
 /** One event that notified `count` people in the app. */
 async function notifyCrowd(count: number): Promise<string> {
@@ -97,15 +65,15 @@ before(async () => {
   const person = (name: string): string => scene.people.get(name) ?? ''
   // A busy feed, a feed in which all is read, and the mail of many.
   const inApp = await scene.say('busy')
-  await copyMessage(inApp.id, 20_000, [person('busy')])
+  await copyMessage(app, inApp.id, 20_000, [person('busy')])
   const read = await scene.say('reader')
-  await copyMessage(read.id, 3_000, [person('reader')])
+  await copyMessage(app, read.id, 3_000, [person('reader')])
   const mail = await scene.say('busy', { draft: { channel: 'email' } })
-  await copyMessage(mail.id, 15_000, [person('busy'), person('lonely'), person('reader')])
+  await copyMessage(app, mail.id, 15_000, [person('busy'), person('lonely'), person('reader')])
   crowdEventId = await notifyCrowd(11_000)
   const neighbour = await MessageScene.of(app, ['busy'], { environmentName: 'Production' })
   const elsewhere = await neighbour.say('busy')
-  await copyMessage(elsewhere.id, 2_000, [neighbour.people.get('busy') ?? ''])
+  await copyMessage(app, elsewhere.id, 2_000, [neighbour.people.get('busy') ?? ''])
   await db.run(sql`vacuum analyze`)
 })
 after(() => app.close())
@@ -114,6 +82,10 @@ const feed =
   (query: Partial<FeedQuery>, subscriberId = 'busy') =>
   (db: Sql) =>
     feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
+const stamp =
+  (query: Partial<FeedQuery>, subscriberId = 'busy') =>
+  (db: Sql) =>
+    feedStamp(db, environment, subscriberId, { page: 0, limit, ...query })
 const list = (query: Partial<MessagesQuery>) => (db: Sql) =>
   messagesPage(db, app.world.sealer, principal, { page: 0, limit, ...query }, app.world.now())
 
@@ -242,9 +214,32 @@ test('a prepared page looks at a page of rows, and counts beside it without look
   }
 })
 
+test('the stamp of a page is one prepared statement, which looks at a page of messages and at nothing else', async () => {
+  for (const [filter, subscriberId] of [
+    [{}, 'busy'],
+    [{}, 'lonely'],
+    [{ limit: 50 }, 'busy'],
+    [{ read: false }, 'busy'],
+    [{ seen: false }, 'reader'],
+    [{ read: true, seen: true }, 'reader'],
+  ] as const) {
+    const statement = await only(stamp(filter, subscriberId))
+    assert.match(statement.name ?? '', /^feed-stamp/)
+    const [asked, whole] = [
+      await explainPrepared(app.database.db, statement),
+      await explainPrepared(app.database.db, await only(feed(filter, subscriberId))),
+    ]
+    assert.ok(asked.rest.rowsExamined <= 3 * ('limit' in filter ? filter.limit : limit), asked.text)
+    assert.ok(asked.rest.pagesTouched <= whole.rest.pagesTouched, asked.text)
+    assert.deepEqual(asked.parts.get('c'), whole.parts.get('c'))
+    const names = [...asked.relations].map((name) => name.replace(/_.*$/, ''))
+    assert.deepEqual([...new Set(names)].sort(), ['messages', 'subscribers'], asked.text)
+  }
+})
+
 test('the count beside a page of an ordinary feed costs no more than the page', async () => {
   const ordinary = await scene.say('ordinary')
-  await copyMessage(ordinary.id, 300, [scene.people.get('ordinary') ?? ''])
+  await copyMessage(app, ordinary.id, 300, [scene.people.get('ordinary') ?? ''])
   await app.database.db.run(sql`vacuum analyze messages`)
   const plan = await explainPrepared(app.database.db, await only(feed({}, 'ordinary')))
   const counted = plan.parts.get('c') ?? assert.fail(plan.text)
@@ -258,7 +253,10 @@ test('the events of a prepared page are looked for in their own partitions', asy
 })
 
 test('a plan for any values is expected to cost no more than one for these: the server keeps it only then', async () => {
-  const statements = [feed({}), feed({ limit: 50 }), feed({ read: false }), count({ seen: false })]
+  const statements = [
+    ...[feed({}), feed({ limit: 50 }), feed({ read: false }), count({ seen: false })],
+    ...[stamp({}), stamp({ limit: 50 }), stamp({ read: false })],
+  ]
   for (const read of statements) {
     const costs = await estimatedCosts(app.database.db, await only(read))
     assert.ok(costs.prepared <= costs.once, JSON.stringify(costs))

@@ -16,6 +16,8 @@ export interface PinnedVersion extends WorkflowVersion {
   readonly ofMessages: MessageWorkflow
   /** What its jobs show of their steps. */
   readonly ofActivities: readonly ActivityStep[]
+  /** One from before identifiers were stored with versions shows the workflow's own, which may change. */
+  readonly isFinal: boolean
 }
 
 export interface PinnedVersions {
@@ -40,8 +42,7 @@ export function createPinnedVersions(max = versionsMax): PinnedVersions {
       for (const row of await findVersions(db, environment, [...missing])) {
         const version = pinnedOf(row)
         found.set(version.id, version)
-        // One from before identifiers were stored with versions shows the workflow's own, which may change.
-        if ((row.definition as { identifier?: string }).identifier !== undefined) cached.set(version.id, version)
+        if (version.isFinal) cached.set(version.id, version)
       }
       return found
     },
@@ -57,5 +58,14 @@ function pinnedOf({ id, workflowId, identifier, definition }: WorkflowVersion): 
     feedId: step.template.feedId ?? null,
   }))
   const ofMessages = { id: workflowId, identifier, name, tags, critical, steps: shown }
-  return { id, workflowId, identifier, definition: stored, ofMessages, ofActivities: steps.map(activityStepOf) }
+  const isFinal = (definition as { identifier?: string }).identifier !== undefined
+  return {
+    id,
+    workflowId,
+    identifier,
+    definition: stored,
+    ofMessages,
+    ofActivities: steps.map(activityStepOf),
+    isFinal,
+  }
 }

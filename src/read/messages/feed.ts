@@ -14,7 +14,7 @@ import { feedItemOf, feedSubscriberOf } from '../../store/messages/views.ts'
 import { rowNamed } from '../../store/people/subscribers.ts'
 import { feedNames } from '../../store/workflows/feeds.ts'
 import { idMax } from '../activity/activity-filters.ts'
-import type { PinnedVersions } from '../activity/pinned-versions.ts'
+import type { PinnedVersion, PinnedVersions } from '../activity/pinned-versions.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { cappedAt, countMax, offsetPage, pageOf } from '../page/offset-page.ts'
 import { readCharactersMax, throwIfHeavy } from '../page/page-weight.ts'
@@ -41,6 +41,26 @@ export async function feedPage(
   query: FeedQuery,
   versions: PinnedVersions,
 ): Promise<OffsetPage<FeedItem> | undefined> {
+  return (await stampedFeedPage(db, environment, subscriberId, query, versions))?.page
+}
+
+export interface StampedFeedPage {
+  readonly page: OffsetPage<FeedItem>
+  /**
+   * The rows that it was read from, and their versions: while `feedStamp` returns the same, so does a read of the page.
+   * Undefined where it shows something else that may change.
+   */
+  readonly stamp: string | undefined
+}
+
+/** The same, with its stamp. */
+export async function stampedFeedPage(
+  db: Sql,
+  environment: Environment,
+  subscriberId: string,
+  query: FeedQuery,
+  versions: PinnedVersions,
+): Promise<StampedFeedPage | undefined> {
   const filter = await withFeedNames(db, environment, query)
   const rows = await db.rows<FeedRow>(pageStatement(environment, subscriberId, filter))
   const [first] = rows
@@ -51,8 +71,26 @@ export async function feedPage(
   throwIfHeavy(page.data.length, characters, readCharactersMax)
   const { recipient_id, recipient, first_name, last_name, avatar } = first
   const subscriber = feedSubscriberOf({ id: recipient_id, subscriber_id: recipient, first_name, last_name, avatar })
-  const origins = await originsOf(db, environment, page.data, versions)
-  return { ...page, data: page.data.map((row) => feedItemOf(environment, subscriber, row, origins)) }
+  const { origins, pinned } = await originsOf(db, environment, page.data, versions)
+  const isStamped = page.data.every((row) => isCoveredByStamp(row, pinned))
+  return {
+    page: { ...page, data: page.data.map((row) => feedItemOf(environment, subscriber, row, origins)) },
+    stamp: isStamped ? stampOf(first, rows) : undefined,
+  }
+}
+
+/**
+ * What `stampedFeedPage` would return as the stamp of a first page, if it is not one that has none: by a statement that
+ * reads no event and returns one short row. Undefined if no subscriber has that id.
+ */
+export async function feedStamp(
+  db: Sql,
+  environment: Environment,
+  subscriberId: string,
+  query: FeedQuery,
+): Promise<string | undefined> {
+  const row = await db.row<{ stamp: string }>(stampStatement(environment, subscriberId, query))
+  return row?.stamp
 }
 
 /** How many there are, counted no further than `limit`; undefined if no subscriber has that id. */
@@ -78,6 +116,8 @@ export async function feedCount(
 interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber_id'> {
   readonly recipient_id: string
   readonly recipient: string
+  readonly recipient_version: string
+  readonly row_version: string | null
   readonly count: number
   readonly event: boolean | null
   /** Of the payload and the overrides, which are left out where there are too many. */
@@ -94,25 +134,71 @@ interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber
  * for every row.
  */
 function pageStatement(environment: Environment, subscriberId: string, query: FeedQuery): Statement {
-  const rows = sql`select m.* ${inFeed(environment, query)} and ${newestFirst(query)}`
-  const page = pageOf(rows, { offset: query.page * query.limit, limit: query.limit + 1 })
+  const page = pageRows(sql`m.*`, environment, query)
   return named(
     page.name && `feed-page ${page.name}`,
     query,
     sql`with ${recipientNamed(environment, subscriberId)}, ${counted(environment, query, countMax + 1)}
-        select s.id as recipient_id, s.subscriber_id as recipient, s.first_name, s.last_name, s.avatar, c.count,
-               ${feedMessageColumns}, e.found as event, e.transaction_id, e.characters, e.actor_id, e.severity,
+        select s.id as recipient_id, s.subscriber_id as recipient, s.row_version as recipient_version, s.first_name,
+               s.last_name, s.avatar, c.count, m.row_version, ${feedMessageColumns}, e.found as event, e.transaction_id, e.characters, e.actor_id, e.severity,
                case when ${fits} then e.payload end as payload, case when ${fits} then e.overrides end as overrides
         from s cross join c
         left join lateral (${page.statement}) as m on true
         left join lateral (
           select true as found, transaction_id, payload, overrides, actor_id, severity,
-                 length(payload::text) + length(overrides::text) as characters
+                 ${eventCharacters} as characters
           from events found
           where found.environment_id = ${environment.id} and found.id = m.event_id limit 1) as e on true
         window newest as (order by m.created_at desc, m.id desc)
         order by m.created_at desc, m.id desc`,
   )
+}
+
+/** In bytes. Written out, the worst of them (powers of ten) has 27 times as many characters: a hundred are a sixth of what a page may have. */
+const smallEventBytes = 1_000
+/**
+ * Of an event. To write it out only to count it takes a fifteenth of the statement: a small one counts as what is stored, unless that is
+ * compressed.
+ */
+const eventCharacters = sql`case
+  when pg_column_compression(payload) is null and pg_column_compression(overrides) is null
+    and pg_column_size(payload) + pg_column_size(overrides) <= ${smallEventBytes}
+  then pg_column_size(payload) + pg_column_size(overrides)
+  else length(payload::text) + length(overrides::text) end`
+
+/** The same rows in the same order, of which only the versions are returned, as `stampOf` writes them. */
+function stampStatement(environment: Environment, subscriberId: string, query: FeedQuery): Statement {
+  const page = pageRows(sql`m.id, m.created_at`, environment, query)
+  return named(
+    page.name && `feed-stamp ${page.name}`,
+    query,
+    sql`with ${recipientNamed(environment, subscriberId)}, ${counted(environment, query, countMax + 1)}
+        select concat_ws(' ', s.id, s.row_version, c.count, page.versions) as stamp
+        from s cross join c
+        cross join lateral (
+          select string_agg(m.id || ' ' || m.row_version, ' ' order by m.created_at desc, m.id desc) as versions
+          from (${page.statement}) as m) as page`,
+  )
+}
+
+/** An id and an `xmin`, the transaction that wrote the row, name one committed version of it. The row behind the page is among them. */
+function stampOf({ recipient_id, recipient_version, count }: FeedRow, rows: readonly FeedRow[]): string {
+  const versions = rows.flatMap((row) => (row.id === null ? [] : [row.id, row.row_version]))
+  return [recipient_id, recipient_version, count, ...versions].join(' ')
+}
+
+/**
+ * What an item shows besides its own row and its subscriber's: its event, of which nothing shown changes while it is there; its
+ * version; and the picture that a user who acted has now.
+ */
+function isCoveredByStamp(row: FeedRow, pinned: ReadonlyMap<string, PinnedVersion>): boolean {
+  return row.event !== null && row.actor?.type !== 'user' && pinned.get(row.version_id)?.isFinal === true
+}
+
+/** A page of rows of `s`, one more than it shows. */
+function pageRows(columns: Statement, environment: Environment, query: FeedQuery): ReturnType<typeof pageOf> {
+  const rows = sql`select ${columns}, m.xmin::text as row_version ${inFeed(environment, query)} and ${newestFirst(query)}`
+  return pageOf(rows, { offset: query.page * query.limit, limit: query.limit + 1 })
 }
 
 /** Whether an event is within what is read for one page; the first one is. */
@@ -164,9 +250,9 @@ async function originsOf(
   environment: Environment,
   rows: readonly FeedRow[],
   versions: PinnedVersions,
-): Promise<MessageOrigins> {
+): Promise<{ origins: MessageOrigins; pinned: ReadonlyMap<string, PinnedVersion> }> {
   const actors = rows.flatMap((row) => (row.actor?.type === 'user' ? (row.actor_id ?? []) : []))
-  const [found, avatars] = await Promise.all([
+  const [pinned, avatars] = await Promise.all([
     versions.of(
       db,
       environment,
@@ -179,11 +265,8 @@ async function originsOf(
     if (row.event === null) return []
     return [[event_id, { transactionId: transaction_id, payload, overrides, actorId: actor_id, severity }]]
   })
-  return {
-    events: new Map(events),
-    workflows: new Map([...found].map(([id, version]) => [id, version.ofMessages])),
-    avatars,
-  }
+  const workflows = new Map([...pinned].map(([id, version]) => [id, version.ofMessages]))
+  return { origins: { events: new Map(events), workflows, avatars }, pinned }
 }
 
 /** A step may name its feed by id or by identifier, and so may the caller. */

@@ -178,9 +178,9 @@ function rowsNamed(environment: Environment, subscriberIds: readonly string[]): 
       order by found.subscriber_id limit 1) as s`
 }
 
-/** One of them, as `s`, for a statement that goes on from there. */
+/** One of them, as `s`, with the version of its row, for a statement that goes on from there. */
 export const rowNamed = (environment: Environment, subscriberId: string): Statement => sql`(
-  select * from subscribers found
+  select found.*, found.xmin::text as row_version from subscribers found
   where found.environment_id = ${environment.id} and found.subscriber_id >= ${subscriberId}
     and found.subscriber_id <= ${subscriberId} and found.deleted_at is null
   order by found.subscriber_id limit 1) as s`

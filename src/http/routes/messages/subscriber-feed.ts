@@ -9,18 +9,18 @@ import {
   marks,
   messagesPerMarkMax,
 } from '../../../domain/messages/message-marks.ts'
-import { marksAnsweredTo, messageWithoutAddresses, seesAddresses } from '../../../domain/messages/shown-addresses.ts'
+import { marksAnsweredTo } from '../../../domain/messages/shown-addresses.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { mapInTurns } from '../../../domain/turn.ts'
 import { answerButton, markAll, markSome } from '../../../manage/messages/message-marks.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
 import type { FeedFilter } from '../../../read/messages/feed.ts'
-import { feedCount, feedPage } from '../../../read/messages/feed.ts'
+import { feedCount } from '../../../read/messages/feed.ts'
 import { payloadFilterLengthMax, readPayloadFilter } from '../../request/payload-filter.ts'
 import type { Call, Service } from '../../route.ts'
 import { route } from '../../route.ts'
 import { freeObject, literals, offsetPage, offsetParameters, pageLimitMax } from '../../schemas.ts'
 import { subscriberId } from '../people/subscriber-schemas.ts'
+import { feedAnswer } from './feed-answer.ts'
 import { feedItem, message } from './message-schemas.ts'
 
 const shared = { tag: 'Feed', category: 'global' } as const
@@ -89,7 +89,7 @@ export const subscriberFeedRoutes = [
     }),
     replies: { 200: offsetPage('FeedPage', feedItem) },
     errors: [404],
-    handle: async ({ db, versions }, { principal, params, query }) => {
+    handle: (service, { principal, params, query }) => {
       const payload = readPayloadFilter(query.payload)
       const asked = {
         page: query.page ?? 0,
@@ -97,10 +97,7 @@ export const subscriberFeedRoutes = [
         ...filterOf(query),
         ...(payload === undefined ? {} : { payload }),
       }
-      const page = await feedPage(db, principal.environment, params.subscriberId, asked, versions)
-      if (page === undefined) throw unknownSubscriber(params.subscriberId)
-      if (seesAddresses(principal)) return ok(page)
-      return ok({ ...page, data: await mapInTurns(page.data, messageWithoutAddresses) })
+      return feedAnswer(service, principal, params.subscriberId, asked)
     },
   }),
   route({
