@@ -118,6 +118,22 @@ test('one that was quick and then makes calls wait gets few soon', () => {
   assert.ok(Math.max(...settled) <= 250, `${Math.min(...settled)} to ${Math.max(...settled)}`)
 })
 
+test('a provider that breaks down under too many calls is not brought there again and again', (t) => {
+  const seed = fuzzSeed()
+  t.diagnostic(`seed ${seed}`)
+  const random = createRandom(seed)
+  for (const latencyMs of [20, 200]) {
+    const provider: SimulatedProvider = (underWay) => {
+      const jitter = 0.9 + random.integer(200) / 1_000
+      return { afterMs: Math.max(1, Math.round(latencyMs * Math.max(1, underWay / 100) ** 3 * jitter)) }
+    }
+    const { endings } = run({ window: createCallWindow(), provider, forMs: 60_000 })
+    // What a hundred calls at a time would come to.
+    const best = (60_000 / latencyMs) * 100
+    assert.ok(endings.answered > 0.47 * best, `${latencyMs} ms: ${endings.answered} of ${best}`)
+  }
+})
+
 test('when all calls are late for a while, by chance, it has all that it may have within seconds all the same', (t) => {
   const seed = fuzzSeed()
   t.diagnostic(`seed ${seed}`)

@@ -23,8 +23,10 @@ export const usualCallsMax = 50
 const slowerRatio = 1.5
 /** About as slow with half the calls: then our calls are not queueing behind each other. */
 const sameRatios = { min: 0.8, max: 1.25 } as const
-/** Hardly longer than the fastest ones: nothing waits at the provider yet. While probing one that is slow by itself, no more is allowed. */
+/** Hardly longer than the fastest ones: few calls wait at the provider yet. While probing one that is slow by itself, no more is allowed. */
 const promptRatio = 1.15
+/** Steps by half that led straight back: then it is near its limit, and the way there is short. */
+const overshotMax = 2
 /** Below this, relative to what our own process adds, a difference means nothing. */
 const slowerMs = 20
 /** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
@@ -62,8 +64,11 @@ class Window implements CallWindow {
   #trial: { readonly size: number; readonly latencyMs: number } | undefined
   /** It is slow by itself: more calls are tried. */
   #isProbing = false
-  /** It last asked for less, or failed: then quick answers do not show that it takes more. */
+  /** It has asked for less, or failed, since it was last probed or forgotten: then quick answers do not show that it takes more. */
   #askedForLess = false
+  /** The last step was one by half. */
+  #grewByHalf = false
+  #overshot = 0
   #round = newRound(0)
   #lastMs = 0
 
@@ -143,13 +148,19 @@ class Window implements CallWindow {
   /** A round in which all calls were late by chance costs a second or two; by square roots alone the way back took a quarter of a minute. */
   #grow(isPrompt: boolean): void {
     const size = this.#size
-    if (size >= this.#max) return
-    const more = isPrompt && !this.#askedForLess ? size / 2 : Math.sqrt(size)
-    this.#size = Math.min(this.#max, size + (size < this.#doublesBelow ? size : Math.ceil(more)))
+    if (size >= this.#max) {
+      this.#overshot = 0
+      return
+    }
+    const isDoubling = size < this.#doublesBelow
+    this.#grewByHalf = !isDoubling && isPrompt && !this.#askedForLess && this.#overshot < overshotMax
+    const more = isDoubling ? size : Math.ceil(this.#grewByHalf ? size / 2 : Math.sqrt(size))
+    this.#size = Math.min(this.#max, size + more)
   }
 
   #makeQuick(factor: number, latencyMs: number, nowMs: number): void {
     const size = this.#size
+    if (this.#grewByHalf) this.#overshot += 1
     this.#resize(Math.max(usualCallsMax, size * Math.max(0.5, factor)), nowMs)
     if (factor <= 0.5) this.#trial = { size, latencyMs }
   }
@@ -160,6 +171,7 @@ class Window implements CallWindow {
     this.#sizeBefore = undefined
     this.#trial = undefined
     this.#isProbing = false
+    this.#grewByHalf = false
     this.#round = newRound(nowMs)
   }
 
@@ -169,6 +181,8 @@ class Window implements CallWindow {
       this.#fastest = { ms: latencyMs, atMs: nowMs }
       return
     }
+    // Its limit may be another by now.
+    this.#overshot = 0
     this.#sizeBefore = this.#size
     this.#size = Math.max(usualCallsMax, Math.floor(this.#size / 2))
   }
@@ -181,6 +195,8 @@ class Window implements CallWindow {
     this.#trial = undefined
     this.#isProbing = false
     this.#askedForLess = false
+    this.#grewByHalf = false
+    this.#overshot = 0
     this.#round = { ...newRound(nowMs), wasShort: this.#round.wasShort }
   }
 }

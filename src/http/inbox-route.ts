@@ -9,7 +9,7 @@ import type { OpenTo } from './access/inbox-origins.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
 import type { Documented, Sent, Service } from './route.ts'
 
-export interface InboxService extends Omit<Service, 'secretReaders' | 'keptFeedPages'> {
+export interface InboxService extends Omit<Service, 'secretReaders' | 'keptPages'> {
   readonly inboxTokens: InboxTokens
   readonly findEnvironment: FindEnvironment
   /** Counts a token that is none; throws the 429 where an address shows too many. A good one is never refused for it. */

@@ -9,9 +9,10 @@ import type { RetentionDays } from '../domain/operate/retention.ts'
 import type { UnknownMember } from '../domain/unknown-members.ts'
 import type { SubscriberCreations } from '../manage/people/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { KeptActivityPage } from '../read/activity/activity-stamp.ts'
 import type { PinnedVersions } from '../read/activity/pinned-versions.ts'
-import type { KeptFeedPages } from '../read/messages/kept-feed-pages.ts'
 import type { OutboxWaits } from '../read/messages/outbox-waits.ts'
+import type { KeptPages } from '../read/page/kept-pages.ts'
 import type { Simulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import type { SecretReaders } from './access/secret-readers.ts'
@@ -37,8 +38,8 @@ export interface Service {
   readonly outboxWaits: OutboxWaits
   /** What pages show of workflows as they were. */
   readonly versions: PinnedVersions
-  /** First pages of feeds as this node answered them. */
-  readonly keptFeedPages: KeptFeedPages
+  /** First pages of feeds and of activities as this node answered them. */
+  readonly keptPages: { readonly feeds: KeptPages; readonly activities: KeptPages<KeptActivityPage> }
   /** Whom the secrets of integrations are shown. */
   readonly secretReaders: SecretReaders
   /** What happens to a body with members that are not known. */

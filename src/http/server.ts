@@ -15,9 +15,11 @@ import { createEnvironmentLookups } from '../manage/messages/environment-lookups
 import { createInboxTokens } from '../manage/messages/inbox-tokens.ts'
 import { createSubscriberCreations } from '../manage/people/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
+import { createKeptActivities } from '../read/activity/activity-stamp.ts'
 import { createPinnedVersions } from '../read/activity/pinned-versions.ts'
-import { createKeptFeedPages } from '../read/messages/kept-feed-pages.ts'
+import { keptFeedsBounds } from '../read/messages/kept-feed-pages.ts'
 import { createOutboxWaits } from '../read/messages/outbox-waits.ts'
+import { createKeptPages } from '../read/page/kept-pages.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
@@ -189,7 +191,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     closing,
     bodyBudget: options.bodyBudget ?? createBodyBudget(world),
     answerBudget,
-    keptFeedPages: createKeptFeedPages(),
+    keptPages: { feeds: createKeptPages(keptFeedsBounds), activities: createKeptActivities() },
   }
   for (const route of routes) installRoute(app, route, context)
   const { inboxDemo = 'off' } = options

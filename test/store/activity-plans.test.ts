@@ -5,8 +5,9 @@ import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
 import { over } from '../../src/domain/delivery/due.ts'
 import { jobIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
-import { activityPage, findActivity } from '../../src/read/activity/activity.ts'
+import { activityPage, findActivity, stampedActivityPage } from '../../src/read/activity/activity.ts'
 import type { ActivityQuery } from '../../src/read/activity/activity-filters.ts'
+import { activityStamp } from '../../src/read/activity/activity-stamp.ts'
 import { findEventProgress } from '../../src/read/activity/event-progress.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import type { NewEvent } from '../../src/store/events/events.ts'
@@ -235,6 +236,22 @@ test('a page without filters is two prepared statements, and a third where no pr
     const costs = await estimatedCosts(app.database.db, statement ?? assert.fail('nothing ran'))
     assert.ok(costs.prepared <= costs.once, JSON.stringify(costs))
   }
+})
+
+test('whether the newest page is still the same is asked in one prepared statement, which looks at its own rows', async () => {
+  const { stamped } = await stampedActivityPage(app.database.db, scene.environment, { page: 0, limit }, versions)
+  const jobIds = (await read({})(app.database.db)).data.flatMap(({ jobs }) => jobs.map(({ _id }) => _id))
+  assert.equal(stamped, undefined, 'no provider was chosen yet')
+  const recording = recordStatements(app.database.db)
+  await activityStamp(recording, scene.environment, limit, jobIds)
+  const [statement = assert.fail('nothing ran'), ...others] = recording.statements
+  assert.deepEqual([statement.name, others.length], ['activity-stamp short', 0])
+  const plan = await explainPrepared(app.database.db, statement)
+  assert.equal(plan.hasSequentialScan, false, plan.text)
+  assert.ok(plan.rowsExamined <= rowsExaminedMax, plan.text)
+  assert.ok(plan.pagesTouched <= pagesTouchedMax, plan.text)
+  const costs = await estimatedCosts(app.database.db, statement)
+  assert.ok(costs.prepared <= costs.once, JSON.stringify(costs))
 })
 
 test('an event’s notifications are found by its transaction', async () => {

@@ -6,6 +6,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { activityPage } from '../../src/read/activity/activity.ts'
+import { activityStamp } from '../../src/read/activity/activity-stamp.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import { feedCount, feedPage, feedStamp } from '../../src/read/messages/feed.ts'
 import { findInbox, inboxCounts, inboxPage } from '../../src/read/messages/inbox.ts'
@@ -106,4 +107,5 @@ test('a page of the activity looks at a page of notifications', async () => {
       activityPage(db, environment, { ...firstPage, ...filter }, versions),
     )
   }
+  await bounded('stamp of the activity', (db) => activityStamp(db, environment, firstPage.limit, []))
 })

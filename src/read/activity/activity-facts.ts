@@ -22,6 +22,7 @@ export interface JobRow {
   readonly details: StoredDetail[]
   readonly created_at: Date
   readonly updated_at: Date
+  readonly row_version: string
 }
 
 export interface ActivityFacts {
@@ -32,6 +33,10 @@ export interface ActivityFacts {
   /** The payloads of digests, by window. */
   readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
   readonly integrationStatuses: readonly IntegrationStatus[]
+  /** Of all steps, whether they have begun or not. */
+  readonly jobIds: readonly string[]
+  /** Whether all that is shown is in the notifications, what is found by their keys, and their jobs. */
+  readonly isWhole: boolean
 }
 
 export async function findActivityFacts(
@@ -44,18 +49,20 @@ export async function findActivityFacts(
   const pinned = await versions.of(db, environment, ids)
   const jobIds = jobIdsOf(notifications, pinned)
   const jobs = await findJobs(db, environment, jobIds)
+  const windowIds = distinct(jobs.flatMap((job) => job.state?.windowId ?? []))
+  const haveSent = jobs.length === jobIds.length && jobs.every((job) => job.state?.providerId !== undefined)
   const [digests, integrationStatuses] = await Promise.all([
-    findDigests(db, environment, distinct(jobs.flatMap((job) => job.state?.windowId ?? []))),
+    findDigests(db, environment, windowIds),
     // Who would send is looked up only if no one has sent.
-    jobs.length === jobIds.length && jobs.every((job) => job.state?.providerId !== undefined)
-      ? []
-      : listIntegrationStatuses(db, environment),
+    haveSent ? [] : listIntegrationStatuses(db, environment),
   ])
   return {
     versions: pinned,
     jobs: grouped(jobs, (job) => job.notification_id),
     digests: new Map(digests.map((digest) => [digest.window_id, digest.payloads])),
     integrationStatuses,
+    jobIds,
+    isWhole: windowIds.length === 0 && haveSent,
   }
 }
 
@@ -72,9 +79,9 @@ async function findJobs(db: Sql, environment: Environment, ids: readonly string[
   return db.rows<JobRow>(
     shortRead(
       'activity-jobs',
-      sql`select j.id, j.notification_id, j.step, j.status, j.state, j.details, j.created_at, j.updated_at
+      sql`select j.id, j.notification_id, j.step, j.status, j.state, j.details, j.created_at, j.updated_at, j.row_version
           from unnest(${ids}::uuid[]) as asked (id)
-          cross join lateral (select * from jobs found
+          cross join lateral (select found.*, found.xmin::text as row_version from jobs found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as j`,
     ),
   )

@@ -11,6 +11,7 @@ import type { ActivityFilter, FailureFilter, PeopleFilter } from './activity-fil
 import { inTime, lookups, newestOfKey, peopleParts, versionCondition } from './activity-filters.ts'
 import type { ActivityRow, Slice } from './activity-rows.ts'
 import { completed, depthOf, notificationColumns, ordered } from './activity-rows.ts'
+import { rowVersions } from './activity-stamp.ts'
 import type { PinnedVersions } from './pinned-versions.ts'
 
 /**
@@ -152,10 +153,10 @@ const newestOfVersion = (filter: ActivityFilter, limit: number): Statement =>
 
 async function walk(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice) {
   const found = sql`
-    select ${notificationColumns} from notifications n ${lookups(environment, filter)}
+    select ${notificationColumns}, n.xmin::text as row_version from notifications n ${lookups(environment, filter)}
     where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)} order by n.id desc`
   const { statement, name } = pageOf(found, slice)
-  const page = completed(environment, statement)
+  const page = completed(environment, statement, rowVersions)
   const isPlain = name !== undefined && Object.keys(filter).length === 0
   return db.rows<ActivityRow>(isPlain ? shortRead(`activity-newest ${name}`, page) : page)
 }

@@ -31,6 +31,8 @@ import { activityJobOf } from './activity-job.ts'
 import type { ActivityRow } from './activity-rows.ts'
 import { completed, notificationColumns } from './activity-rows.ts'
 import { findNotifications } from './activity-search.ts'
+import type { StampedJobs } from './activity-stamp.ts'
+import { areCovered, stampOf } from './activity-stamp.ts'
 import { activityStepOf } from './activity-step.ts'
 import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
@@ -60,12 +62,33 @@ export async function activityPage(
   query: ActivityQuery,
   versions: PinnedVersions,
 ): Promise<OffsetPage<Activity>> {
+  return (await stampedActivityPage(db, environment, query, versions)).page
+}
+
+export interface StampedActivityPage {
+  readonly page: OffsetPage<Activity>
+  /** Undefined where it shows something that the stamp does not cover. */
+  readonly stamped: StampedJobs | undefined
+}
+
+/** The same, with the versions of the rows it was read from. */
+export async function stampedActivityPage(
+  db: Sql,
+  environment: Environment,
+  query: ActivityQuery,
+  versions: PinnedVersions,
+): Promise<StampedActivityPage> {
   const { page, limit } = query
   const slice = { offset: page * limit, limit: limit + 1 }
   const rows = await findNotifications(db, environment, filterOf(query), slice, versions)
   const shown = await wholeRows(db, environment, rows.slice(0, limit))
-  const data = shown.length === 0 ? [] : await activitiesOf(db, environment, shown, versions)
-  return { data, hasMore: rows.length > limit, pageSize: limit, page }
+  const { data, facts } =
+    shown.length === 0 ? { data: [], facts: undefined } : await activitiesOf(db, environment, shown, versions)
+  const isStamped = facts !== undefined && data.length === shown.length && areCovered(rows, facts)
+  return {
+    page: { data, hasMore: rows.length > limit, pageSize: limit, page },
+    stamped: isStamped ? stampOf(rows, facts) : undefined,
+  }
 }
 
 /** With what was left out of some because there were more of them at first. */
@@ -93,7 +116,7 @@ export async function findActivity(
   const found = sql`
     select ${notificationColumns} from notifications n where n.environment_id = ${environment.id} and n.id = ${id}`
   const row = await db.row<ActivityRow>(shortRead('activity-one', completed(environment, found)))
-  const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
+  const [activity] = row === undefined ? [] : (await activitiesOf(db, environment, [row], versions)).data
   if (row === undefined || activity === undefined) return undefined
   const messages = await findMessages(db, environment, row, activity, sealer)
   const jobs = activity.jobs.map((job) => ({ ...job, messages: messages.get(job._id) ?? [] }))
@@ -105,7 +128,7 @@ async function activitiesOf(
   environment: Environment,
   rows: readonly ActivityRow[],
   versions: PinnedVersions,
-): Promise<Activity[]> {
+): Promise<{ data: Activity[]; facts: ActivityFacts }> {
   const facts = await findActivityFacts(db, environment, rows, versions)
   const written = rows.map(({ characters, version_id }) => {
     const steps = facts.versions.get(version_id)?.definition.steps.length ?? 0
@@ -116,7 +139,7 @@ async function activitiesOf(
     written.reduce((sum, one) => sum + one, 0),
     writtenCharactersMax,
   )
-  return rows.flatMap((row) => activityOf(environment, row, facts) ?? [])
+  return { data: rows.flatMap((row) => activityOf(environment, row, facts) ?? []), facts }
 }
 
 /** By job, oldest first. */

@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { seesAddresses } from '../../../domain/messages/shown-addresses.ts'
 import { notFound } from '../../../domain/problem.ts'
-import { Turn } from '../../../domain/turn.ts'
-import { activityPage, activityWithoutAddresses, findActivity } from '../../../read/activity/activity.ts'
+import { activityWithoutAddresses, findActivity } from '../../../read/activity/activity.ts'
 import { route } from '../../route.ts'
+import { activityAnswer } from './activity-answer.ts'
 import { activityDetail, activityPageReply, activityQuery } from './activity-schemas.ts'
 
 const shared = { tag: 'Activity', category: 'global', method: 'GET', scope: 'read' } as const
@@ -22,15 +22,8 @@ export const activityRoutes = [
     replies: { 200: activityPageReply },
     // 45 kB for ten of two steps: by its schema it would take almost three times as long.
     writtenBy: JSON.stringify,
-    handle: async ({ db, versions }, { principal, query }) => {
-      const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
-      const page = await activityPage(db, principal.environment, asked, versions)
-      if (seesAddresses(principal)) return ok(page)
-      const turn = new Turn()
-      const data: typeof page.data = []
-      for (const activity of page.data) data.push(await activityWithoutAddresses(activity, turn))
-      return ok({ ...page, data })
-    },
+    handle: (service, { principal, query }) =>
+      activityAnswer(service, principal, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }),
   }),
   route({
     ...shared,

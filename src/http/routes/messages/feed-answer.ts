@@ -11,7 +11,7 @@ import { feedPageKey } from '../../../read/messages/kept-feed-pages.ts'
 import type { Service } from '../../route.ts'
 
 export async function feedAnswer(
-  { db, world, versions, keptFeedPages }: Pick<Service, 'db' | 'world' | 'versions' | 'keptFeedPages'>,
+  { db, world, versions, keptPages: { feeds } }: Pick<Service, 'db' | 'world' | 'versions' | 'keptPages'>,
   principal: Principal,
   subscriberId: string,
   query: FeedQuery,
@@ -20,17 +20,17 @@ export async function feedAnswer(
   const now = world.now()
   const isFull = seesAddresses(principal)
   const key = feedPageKey(environment, subscriberId, query, isFull)
-  const kept = key === undefined ? undefined : keptFeedPages.find(key, now)
+  const kept = key === undefined ? undefined : feeds.find(key, now)
   if (key !== undefined && kept !== undefined) {
     const stamp = await feedStamp(db, environment, subscriberId, query)
     if (stamp === kept.stamp) return { status: 200, body: undefined, written: { text: kept.text } }
     // What it has become may be one that is not kept, and is not to be asked about twice then.
-    keptFeedPages.forget(key)
+    feeds.forget(key)
   }
   const found = await stampedFeedPage(db, environment, subscriberId, query, versions)
   if (found === undefined) throw unknownSubscriber(subscriberId)
   const { page, stamp } = found
   const answer = ok(isFull ? page : { ...page, data: await mapInTurns(page.data, messageWithoutAddresses) })
   if (key === undefined || stamp === undefined) return answer
-  return { ...answer, written: { keep: (text) => keptFeedPages.keep(key, { stamp, text }, now) } }
+  return { ...answer, written: { keep: (text) => feeds.keep(key, { stamp, text }, now) } }
 }
