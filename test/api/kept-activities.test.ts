@@ -191,7 +191,8 @@ const randomChanges: Record<string, Change> = {
       },
     }),
   work: () => scene.work(),
-  later: () => scene.advance(6_000),
+  // The longer one ends digests, and everything that was kept.
+  later: (random) => scene.advance(random.oneOf([1_000, 400_000]), 60_000),
   rename: (random, call) =>
     call('PATCH', `/v2/subscribers/${random.oneOf(people)}`, { body: { firstName: `name ${random.integer(5)}` } }),
   erase: async (random, call) => {

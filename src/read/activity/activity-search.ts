@@ -11,7 +11,6 @@ import type { ActivityFilter, FailureFilter, PeopleFilter } from './activity-fil
 import { inTime, lookups, newestOfKey, peopleParts, versionCondition } from './activity-filters.ts'
 import type { ActivityRow, Slice } from './activity-rows.ts'
 import { completed, depthOf, notificationColumns, ordered } from './activity-rows.ts'
-import { rowVersions } from './activity-stamp.ts'
 import type { PinnedVersions } from './pinned-versions.ts'
 
 /**
@@ -156,7 +155,7 @@ async function walk(db: Sql, environment: Environment, filter: ActivityFilter, s
     select ${notificationColumns}, n.xmin::text as row_version from notifications n ${lookups(environment, filter)}
     where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)} order by n.id desc`
   const { statement, name } = pageOf(found, slice)
-  const page = completed(environment, statement, rowVersions)
+  const page = completed(environment, statement, true)
   const isPlain = name !== undefined && Object.keys(filter).length === 0
   return db.rows<ActivityRow>(isPlain ? shortRead(`activity-newest ${name}`, page) : page)
 }

@@ -9,6 +9,7 @@ import type { ActivityFacts } from './activity-facts.ts'
 import type { ActivityQuery } from './activity-filters.ts'
 import { filterOf } from './activity-filters.ts'
 import type { ActivityRow } from './activity-rows.ts'
+import { rowVersions } from './activity-rows.ts'
 
 export interface StampedJobs {
   readonly stamp: string
@@ -32,10 +33,6 @@ export function activityPageKey(
   if (page !== 0 || limit > 100 || Object.keys(filterOf(query)).length > 0) return undefined
   return JSON.stringify([environment.id, limit, seesAddresses])
 }
-
-/** An id and an `xmin`, the transaction that wrote the row, name one committed version of it. Of rows `n`, `e`, `w` and `s`. */
-export const rowVersions = sql`concat_ws(' ', n.row_version, coalesce(e.row_version, '-'), coalesce(w.row_version, '-'),
-  coalesce(s.row_version, '-'))`
 
 /** `rows`: with the one behind the page, which shows whether there are more. */
 export function stampOf(rows: readonly ActivityRow[], { jobs, jobIds }: ActivityFacts): StampedJobs {

@@ -140,7 +140,8 @@ function pageStatement(environment: Environment, subscriberId: string, query: Fe
     query,
     sql`with ${recipientNamed(environment, subscriberId)}, ${counted(environment, query, countMax + 1)}
         select s.id as recipient_id, s.subscriber_id as recipient, s.row_version as recipient_version, s.first_name,
-               s.last_name, s.avatar, c.count, m.row_version, ${feedMessageColumns}, e.found as event, e.transaction_id, e.characters, e.actor_id, e.severity,
+               s.last_name, s.avatar, c.count, m.row_version, ${feedMessageColumns}, e.found as event, e.transaction_id,
+               e.characters, e.actor_id, e.severity,
                case when ${fits} then e.payload end as payload, case when ${fits} then e.overrides end as overrides
         from s cross join c
         left join lateral (${page.statement}) as m on true
