@@ -109,7 +109,8 @@ async function writeDecided(
     return undefined
   }
   const ended = reservation?.begin(jobs.length - rows.next.length)
-  decided.written(() => ended?.())
+  // The callers are answered first: starting their calls would keep each of them waiting for all.
+  setImmediate(() => decided.written(() => ended?.()))
   return preLeasedJobs(environment, rows.next, reservation?.lease ?? '', plain.rows)
 }
 

@@ -9,6 +9,7 @@ import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { knownColumnsAnswer } from './known-columns.ts'
+import { PatientPool } from './patient-pool.ts'
 import { createSharedReads } from './shared-reads.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
@@ -20,6 +21,9 @@ export type Connection =
 
 export interface PoolOptions {
   readonly poolSize: number
+  /** Beyond so many a caller waits for a while before another is opened; short reads do not. Omitted: all of them. */
+  readonly usualConnections?: number
+  readonly patienceMs?: number
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly log: Log
@@ -45,6 +49,8 @@ export interface PoolUsage {
 const connectTimeoutMs = 3_000
 /** Up to this number an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
 const idleTimeoutMs = 60_000
+/** Longer than a batch takes, and shorter than a caller notices who waits behind reports that take seconds. */
+const patienceMsDefault = 200
 /** How often work is tried that loses to deadlocks or serialisation conflicts. */
 const transactionTries = 3
 /** The server's own timeout comes first, unless it stopped answering. */
@@ -71,12 +77,13 @@ interface Way {
 
 export function connect(connection: Connection, options: PoolOptions): Database {
   const { statementTimeoutMs, lockTimeoutMs, silenceMs = silenceMsDefault } = options
+  const { poolSize, usualConnections = poolSize, patienceMs = patienceMsDefault } = options
   const hasPooler = options.pooler === 'transaction'
   const way: Way = { hasPooler, silenceMs, timeouts: { statementTimeoutMs, lockTimeoutMs } }
-  const pool = new pg.Pool({
+  const settings = {
     ...connectionSettings(connection),
     ...(hasPooler ? {} : startUpTimeouts(way.timeouts)),
-    max: options.poolSize,
+    max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
     keepAlive: true,
@@ -86,7 +93,8 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     application_name: 'posthorn',
     // Statements that do not wait for each other's answers travel together.
     pipeline: true,
-  })
+  }
+  const pool = new PatientPool(settings, { usual: usualConnections, patienceMs })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
   // It is sent with the first statement. A server that rejects it works without.
@@ -100,13 +108,15 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   const alone = hasPooler
     ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
     : (statement: Statement) =>
-        statement.isShortRead === true ? readShared(queryOf(statement, way)) : answerOf(pool, queryOf(statement, way))
+        statement.isShortRead === true
+          ? readShared(queryOf(statement, way))
+          : onConnection(pool, (client, discard) => answerOrDiscard(client, queryOf(statement, way), discard))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
     ...runnerOf((statement) => retrying(() => alone(statement))),
     transaction: (work, limits) => retrying(() => transactionOnce(pool, { ...way, limits }, work)),
     together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client, way))))),
-    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount + pool.patientCount }),
     close: () => pool.end(),
   }
 }
@@ -145,6 +155,20 @@ function answerOf(on: pg.Pool | pg.PoolClient, query: pg.QueryConfig, timeoutMs?
   const within: pg.QueryConfig & { query_timeout?: number } =
     timeoutMs === undefined ? query : { ...query, query_timeout: timeoutMs }
   return on.query(within)
+}
+
+/** A connection whose statement failed by itself is not used again: what was prepared there may be out of date. */
+async function answerOrDiscard(
+  client: pg.PoolClient,
+  query: pg.QueryConfig,
+  discard: () => void,
+): Promise<pg.QueryResult> {
+  try {
+    return await answerOf(client, query)
+  } catch (error) {
+    discard()
+    throw error
+  }
 }
 
 function parameterOf(value: unknown, type: ListType | undefined): unknown {
@@ -212,10 +236,10 @@ async function inOwnTransaction(client: pg.PoolClient, way: Way, statement: Stat
 
 /** A connection that broke, or on which a statement may still hang, is not used again. */
 async function onConnection<Result>(
-  pool: pg.Pool,
+  pool: PatientPool,
   work: (client: pg.PoolClient, discard: () => void) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect().catch((error: unknown) => {
+  const client = await pool.connectPatiently().catch((error: unknown) => {
     throw asUnavailable(error)
   })
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
@@ -236,7 +260,7 @@ async function onConnection<Result>(
 }
 
 function transactionOnce<Result>(
-  pool: pg.Pool,
+  pool: PatientPool,
   way: Way & { limits: TransactionLimits | undefined },
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
