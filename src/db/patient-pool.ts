@@ -20,7 +20,6 @@ export class PatientPool extends pg.Pool {
     this.#patience = patience
     // A connection is idle only after its listeners were told.
     this.on('release', () => process.nextTick(() => this.#serve()))
-    this.on('remove', () => this.#serve())
   }
 
   /** How many wait for one of the usual connections. */

@@ -1,0 +1,135 @@
+// Connections beyond the usual number: who waits for one to become free, and who opens another.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Database, PoolOptions } from '../../src/db/connect.ts'
+import { connect } from '../../src/db/connect.ts'
+import { shortRead, sql } from '../../src/db/sql.ts'
+import { silentLog } from '../../src/world/log.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+before(async () => {
+  database = await createTestDatabase({ empty: true })
+})
+after(() => database.drop())
+
+const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, log: silentLog }
+/** Longer than any test: whoever waits until it ends fails it. */
+const forever = 3_600_000
+
+type Sizes = Required<Pick<PoolOptions, 'poolSize' | 'usualConnections' | 'patienceMs'>>
+
+async function withPool(sizes: Sizes, work: (pool: Database) => Promise<void>): Promise<void> {
+  const pool = connect(database.connection, { ...timeouts, ...sizes })
+  try {
+    await work(pool)
+  } finally {
+    await pool.close()
+  }
+}
+
+interface Held {
+  readonly pid: number
+  release(): Promise<unknown>
+}
+
+/** A transaction that stays open until it is released. */
+async function hold(pool: Database): Promise<Held> {
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return new Promise((resolve, reject) => {
+    const done = pool.transaction(async (tx) => {
+      const row = await tx.row<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+      const release = () => {
+        end()
+        return done
+      }
+      resolve({ pid: row?.pid ?? 0, release })
+      await ended
+    })
+    done.catch(reject)
+  })
+}
+
+const pidOf = async (pool: Database) => (await pool.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid
+const holdAll = (pool: Database, count: number) => Promise.all(Array.from({ length: count }, () => hold(pool)))
+const releaseAll = (held: readonly Held[]) => Promise.all(held.map((one) => one.release()))
+
+test('beyond the usual number callers wait for a connection to become free, in their order', async () => {
+  await withPool({ poolSize: 5, usualConnections: 2, patienceMs: forever }, async (pool) => {
+    const held = await holdAll(pool, 2)
+    const order: number[] = []
+    const waiting = Array.from({ length: 6 }, (_, index) =>
+      (index % 2 === 0 ? pool.row(sql`select 1`) : pool.together((on) => on.row(sql`select 1`))).then(() =>
+        order.push(index),
+      ),
+    )
+    assert.deepEqual(pool.usage(), { total: 2, idle: 0, waiting: 6 })
+    await held[0]?.release()
+    await Promise.all(waiting)
+    assert.deepEqual(order, [0, 1, 2, 3, 4, 5])
+    assert.equal(pool.usage().total, 2)
+    await held[1]?.release()
+  })
+})
+
+test('whoever has waited long enough opens another, up to all that there may be', async () => {
+  await withPool({ poolSize: 3, usualConnections: 1, patienceMs: 1 }, async (pool) => {
+    const held = await holdAll(pool, 3)
+    assert.equal(new Set(held.map(({ pid }) => pid)).size, 3)
+    const last = pidOf(pool)
+    assert.deepEqual(pool.usage(), { total: 3, idle: 0, waiting: 1 })
+    await held[1]?.release()
+    assert.equal(await last, held[1]?.pid)
+    await releaseAll(held)
+  })
+})
+
+test('a short read does not wait', async () => {
+  await withPool({ poolSize: 3, usualConnections: 1, patienceMs: forever }, async (pool) => {
+    const held = await holdAll(pool, 1)
+    assert.deepEqual(await pool.row(shortRead('patient-read', sql`select 1 as one`)), { one: 1 })
+    // Its connection is free now, and is given to whoever would wait.
+    assert.notEqual(await pidOf(pool), held[0]?.pid)
+    await releaseAll(held)
+  })
+})
+
+test('several that come at once for one free connection do not open others', async () => {
+  await withPool({ poolSize: 5, usualConnections: 2, patienceMs: forever }, async (pool) => {
+    await releaseAll(await holdAll(pool, 2))
+    const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(pool)))
+    assert.equal(new Set(pids).size, 2)
+    assert.equal(pool.usage().total, 2)
+  })
+})
+
+test('a connection that breaks makes room for one that waits', async () => {
+  await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
+    const [held] = await holdAll(pool, 1)
+    const waiting = pidOf(pool)
+    await database.db.run(sql`select pg_terminate_backend(${held?.pid}::int)`)
+    await assert.rejects(held?.release() ?? Promise.resolve())
+    assert.notEqual(await waiting, held?.pid)
+    assert.equal(pool.usage().total, 1)
+  })
+})
+
+test('a connection whose statement failed is not used again', async () => {
+  await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
+    const first = await pidOf(pool)
+    await assert.rejects(pool.row(sql`select 1 / 0`), /division by zero/)
+    assert.notEqual(await pidOf(pool), first)
+  })
+})
+
+test('without a usual number every caller has a connection at once', async () => {
+  const pool = connect(database.connection, { ...timeouts, poolSize: 4, patienceMs: forever })
+  const held = await holdAll(pool, 4)
+  assert.equal(new Set(held.map(({ pid }) => pid)).size, 4)
+  await releaseAll(held)
+  await pool.close()
+})
