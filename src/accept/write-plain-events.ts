@@ -24,6 +24,7 @@ import { countedInboxes, inboxNumbers } from '../store/messages/inbox-changes.ts
 import type { CountedKey } from '../store/operate/counts.ts'
 import { countInsertion } from '../store/operate/counts.ts'
 import { subscriberChanges, subscriberInsertion } from '../store/people/subscribers.ts'
+import type { World } from '../world/world.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
 import { claimsOf, firstOfEach, notifiedOf, preLeasedJobs, rowOf } from './write-events.ts'
 
@@ -110,8 +111,17 @@ async function writeDecided(
   }
   const ended = reservation?.begin(jobs.length - rows.next.length)
   // The callers are answered first: starting their calls would keep each of them waiting for all.
-  setImmediate(() => decided.written(() => ended?.()))
+  setImmediate(() => startCalls(acceptance.world, decided, () => ended?.()))
   return preLeasedJobs(environment, rows.next, reservation?.lease ?? '', plain.rows)
+}
+
+/** No one waits for it any more: an error here would end the process. */
+function startCalls({ log }: Pick<World, 'log'>, decided: DecidedAtOnce, ended: () => void): void {
+  try {
+    decided.written(ended)
+  } catch (error) {
+    log.error({ err: error }, 'Could not start the calls of accepted events; their leases will expire')
+  }
 }
 
 async function write(

@@ -106,7 +106,8 @@ export function connect(connection: Connection, options: PoolOptions): Database 
       return answerOf(pool, query)
     })
   const alone = hasPooler
-    ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
+    ? (statement: Statement) =>
+        onConnection(pool, (client) => inOwnTransaction(client, way, statement), statement.isShortRead !== true)
     : (statement: Statement) =>
         statement.isShortRead === true
           ? readShared(queryOf(statement, way))
@@ -238,8 +239,9 @@ async function inOwnTransaction(client: pg.PoolClient, way: Way, statement: Stat
 async function onConnection<Result>(
   pool: PatientPool,
   work: (client: pg.PoolClient, discard: () => void) => Promise<Result>,
+  isPatient = true,
 ): Promise<Result> {
-  const client = await pool.connectPatiently().catch((error: unknown) => {
+  const client = await (isPatient ? pool.connectPatiently() : pool.connect()).catch((error: unknown) => {
     throw asUnavailable(error)
   })
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.

@@ -18,7 +18,7 @@ export class PatientPool extends pg.Pool {
   constructor(options: pg.PoolConfig & { readonly max: number }, patience: Patience) {
     super(options)
     this.#patience = patience
-    // A connection is idle only after its listeners were told.
+    // A connection is idle only after its listeners were notified.
     this.on('release', () => process.nextTick(() => this.#serve()))
   }
 
@@ -28,7 +28,7 @@ export class PatientPool extends pg.Pool {
   }
 
   connectPatiently(): Promise<pg.PoolClient> {
-    if (this.#hasTurn()) return this.connect()
+    if (this.#waiting.size === 0 && this.#hasTurn()) return this.connect()
     return new Promise((resolve) => {
       const begin = (): void => {
         clearTimeout(timer)
@@ -37,19 +37,22 @@ export class PatientPool extends pg.Pool {
       }
       const timer = setTimeout(begin, this.#patience.patienceMs).unref()
       this.#waiting.add(begin)
+      this.#serve()
     })
   }
 
-  #hasTurn(): boolean {
-    const { totalCount } = this
-    // Idle ones that others are about to get are not free.
-    return this.idleCount > this.waitingCount || totalCount < this.#patience.usual || totalCount >= this.options.max
-  }
-
+  /** In their order: one that came back for its next statement does not overtake those that wait. */
   #serve(): void {
     for (const begin of this.#waiting) {
       if (!this.#hasTurn()) return
       begin()
     }
+  }
+
+  #hasTurn(): boolean {
+    const { idleCount, totalCount, waitingCount } = this
+    // Idle ones that others are about to get are not free, and for those that get none another is about to be opened.
+    const soonTotal = totalCount + Math.max(0, waitingCount - idleCount)
+    return idleCount > waitingCount || soonTotal < this.#patience.usual || totalCount >= this.options.max
   }
 }

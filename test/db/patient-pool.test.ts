@@ -15,10 +15,11 @@ before(async () => {
 after(() => database.drop())
 
 const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, log: silentLog }
-/** Longer than any test: whoever waits until it ends fails it. */
+/** Whoever waits until it ends fails its test. */
 const forever = 3_600_000
+const inTime = { timeout: 60_000 }
 
-type Sizes = Required<Pick<PoolOptions, 'poolSize' | 'usualConnections' | 'patienceMs'>>
+type Sizes = Required<Pick<PoolOptions, 'poolSize' | 'usualConnections' | 'patienceMs'>> & Pick<PoolOptions, 'pooler'>
 
 async function withPool(sizes: Sizes, work: (pool: Database) => Promise<void>): Promise<void> {
   const pool = connect(database.connection, { ...timeouts, ...sizes })
@@ -58,7 +59,7 @@ const pidOf = async (pool: Database) => (await pool.row<{ pid: number }>(sql`sel
 const holdAll = (pool: Database, count: number) => Promise.all(Array.from({ length: count }, () => hold(pool)))
 const releaseAll = (held: readonly Held[]) => Promise.all(held.map((one) => one.release()))
 
-test('beyond the usual number callers wait for a connection to become free, in their order', async () => {
+test('beyond the usual number callers wait for a connection to become free, in their order', inTime, async () => {
   await withPool({ poolSize: 5, usualConnections: 2, patienceMs: forever }, async (pool) => {
     const held = await holdAll(pool, 2)
     const order: number[] = []
@@ -76,7 +77,7 @@ test('beyond the usual number callers wait for a connection to become free, in t
   })
 })
 
-test('whoever has waited long enough opens another, up to all that there may be', async () => {
+test('whoever has waited long enough opens another, up to all that there may be', inTime, async () => {
   await withPool({ poolSize: 3, usualConnections: 1, patienceMs: 1 }, async (pool) => {
     const held = await holdAll(pool, 3)
     assert.equal(new Set(held.map(({ pid }) => pid)).size, 3)
@@ -88,17 +89,46 @@ test('whoever has waited long enough opens another, up to all that there may be'
   })
 })
 
-test('a short read does not wait', async () => {
-  await withPool({ poolSize: 3, usualConnections: 1, patienceMs: forever }, async (pool) => {
-    const held = await holdAll(pool, 1)
-    assert.deepEqual(await pool.row(shortRead('patient-read', sql`select 1 as one`)), { one: 1 })
-    // Its connection is free now, and is given to whoever would wait.
-    assert.notEqual(await pidOf(pool), held[0]?.pid)
-    await releaseAll(held)
+for (const pooler of ['none', 'transaction'] as const) {
+  test(`a short read does not wait (pooler: ${pooler})`, inTime, async () => {
+    await withPool({ poolSize: 3, usualConnections: 1, patienceMs: forever, pooler }, async (pool) => {
+      const held = await holdAll(pool, 1)
+      assert.deepEqual(await pool.row(shortRead('patient-read', sql`select 1 as one`)), { one: 1 })
+      // Its connection is free now, and is given to whoever would wait.
+      assert.notEqual(await pidOf(pool), held[0]?.pid)
+      await releaseAll(held)
+    })
+  })
+}
+
+test('a crowd that finds one connection free opens the usual number, and no more', inTime, async () => {
+  await withPool({ poolSize: 7, usualConnections: 4, patienceMs: forever }, async (pool) => {
+    await pidOf(pool)
+    assert.deepEqual(pool.usage(), { total: 1, idle: 1, waiting: 0 })
+    await Promise.all(Array.from({ length: 20 }, () => pidOf(pool)))
+    assert.equal(pool.usage().total, 4)
   })
 })
 
-test('several that come at once for one free connection do not open others', async () => {
+test('one that comes back for its next statement does not overtake one that waits', inTime, async () => {
+  await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
+    let isServed = false
+    const loop = async (): Promise<number> => {
+      for (let rounds = 1; rounds < 100; rounds += 1) {
+        await pool.row(sql`select 1`)
+        if (isServed) return rounds
+      }
+      return 100
+    }
+    const looping = loop()
+    await pool.row(sql`select 2`)
+    isServed = true
+    assert.ok((await looping) <= 3)
+    assert.equal(pool.usage().total, 1)
+  })
+})
+
+test('several that come at once for one free connection do not open others', inTime, async () => {
   await withPool({ poolSize: 5, usualConnections: 2, patienceMs: forever }, async (pool) => {
     await releaseAll(await holdAll(pool, 2))
     const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(pool)))
@@ -107,7 +137,7 @@ test('several that come at once for one free connection do not open others', asy
   })
 })
 
-test('a connection that breaks makes room for one that waits', async () => {
+test('a connection that breaks makes room for one that waits', inTime, async () => {
   await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
     const [held] = await holdAll(pool, 1)
     const waiting = pidOf(pool)
@@ -118,7 +148,7 @@ test('a connection that breaks makes room for one that waits', async () => {
   })
 })
 
-test('a connection whose statement failed is not used again', async () => {
+test('a connection whose statement failed is not used again', inTime, async () => {
   await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
     const first = await pidOf(pool)
     await assert.rejects(pool.row(sql`select 1 / 0`), /division by zero/)
@@ -126,7 +156,7 @@ test('a connection whose statement failed is not used again', async () => {
   })
 })
 
-test('without a usual number every caller has a connection at once', async () => {
+test('without a usual number every caller has a connection at once', inTime, async () => {
   const pool = connect(database.connection, { ...timeouts, poolSize: 4, patienceMs: forever })
   const held = await holdAll(pool, 4)
   assert.equal(new Set(held.map(({ pid }) => pid)).size, 4)
