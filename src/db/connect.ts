@@ -9,8 +9,8 @@ import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { knownColumnsAnswer } from './known-columns.ts'
-import { PatientPool } from './patient-pool.ts'
 import { createSharedReads } from './shared-reads.ts'
+import { SoftLimitPool } from './soft-limit-pool.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 import { timestampOfRow, timestampText } from './timestamp-text.ts'
@@ -21,9 +21,12 @@ export type Connection =
 
 export interface PoolOptions {
   readonly poolSize: number
-  /** Beyond so many a caller waits for a while before another is opened; short reads do not. Omitted: all of them. */
-  readonly usualConnections?: number
-  readonly patienceMs?: number
+  /**
+   * Beyond this many connections a caller waits for at most `softLimitWaitMs` before it opens another; short reads do not
+   * wait. Omitted: no soft limit.
+   */
+  readonly softLimit?: number
+  readonly softLimitWaitMs?: number
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly log: Log
@@ -49,8 +52,8 @@ export interface PoolUsage {
 const connectTimeoutMs = 3_000
 /** Up to this number an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
 const idleTimeoutMs = 60_000
-/** Longer than a batch takes, and shorter than a caller notices who waits behind reports that take seconds. */
-const patienceMsDefault = 200
+/** Longer than a batch usually takes, and short for a caller that waits behind reports which take seconds. */
+const softLimitWaitMsDefault = 200
 /** How often work is tried that loses to deadlocks or serialisation conflicts. */
 const transactionTries = 3
 /** The server's own timeout comes first, unless it stopped answering. */
@@ -77,7 +80,7 @@ interface Way {
 
 export function connect(connection: Connection, options: PoolOptions): Database {
   const { statementTimeoutMs, lockTimeoutMs, silenceMs = silenceMsDefault } = options
-  const { poolSize, usualConnections = poolSize, patienceMs = patienceMsDefault } = options
+  const { poolSize, softLimit = poolSize, softLimitWaitMs = softLimitWaitMsDefault } = options
   const hasPooler = options.pooler === 'transaction'
   const way: Way = { hasPooler, silenceMs, timeouts: { statementTimeoutMs, lockTimeoutMs } }
   const settings = {
@@ -94,7 +97,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     // Statements that do not wait for each other's answers travel together.
     pipeline: true,
   }
-  const pool = new PatientPool(settings, { usual: usualConnections, patienceMs })
+  const pool = new SoftLimitPool(settings, { connections: softLimit, waitMsMax: softLimitWaitMs })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
   // It is sent with the first statement. A server that rejects it works without.
@@ -117,7 +120,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     ...runnerOf((statement) => retrying(() => alone(statement))),
     transaction: (work, limits) => retrying(() => transactionOnce(pool, { ...way, limits }, work)),
     together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client, way))))),
-    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount + pool.patientCount }),
+    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount + pool.softWaitingCount }),
     close: () => pool.end(),
   }
 }
@@ -237,11 +240,11 @@ async function inOwnTransaction(client: pg.PoolClient, way: Way, statement: Stat
 
 /** A connection that broke, or on which a statement may still hang, is not used again. */
 async function onConnection<Result>(
-  pool: PatientPool,
+  pool: SoftLimitPool,
   work: (client: pg.PoolClient, discard: () => void) => Promise<Result>,
-  isPatient = true,
+  waitsAtLimit = true,
 ): Promise<Result> {
-  const client = await (isPatient ? pool.connectPatiently() : pool.connect()).catch((error: unknown) => {
+  const client = await (waitsAtLimit ? pool.connectWithinLimit() : pool.connect()).catch((error: unknown) => {
     throw asUnavailable(error)
   })
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
@@ -262,7 +265,7 @@ async function onConnection<Result>(
 }
 
 function transactionOnce<Result>(
-  pool: PatientPool,
+  pool: SoftLimitPool,
   way: Way & { limits: TransactionLimits | undefined },
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {

@@ -22,10 +22,10 @@ export type PoolsUsage = Readonly<Partial<Record<PoolName, PoolUsage>>>
 /** Two: a commit that waits for its disk does not keep the next batch of outcomes from being sent. */
 const outcomeConnections = 2
 const heartbeatConnections = 1
-/** General connections that are opened without waiting: two for each processor keep it busy. */
-const usualPerProcessor = 2
-const usualMin = 4
-const usualConnections = (): number => Math.max(usualMin, usualPerProcessor * availableParallelism())
+/** The soft limit of general connections: two for each processor keep it busy. */
+const softLimitPerProcessor = 2
+const softLimitMin = 4
+const softLimit = (): number => Math.max(softLimitMin, softLimitPerProcessor * availableParallelism())
 /**
  * A heartbeat that takes longer is useless: a silent connection is replaced well before the others consider this node
  * dead.
@@ -46,7 +46,7 @@ export function poolSizes(total: number): Readonly<Record<PoolName, number>> {
 /** A pool opens connections on demand: what is reserved costs nothing while it is not used. */
 export function openPools(connection: Connection, { poolSize, ...options }: PoolOptions): Pools {
   const sizes = poolSizes(poolSize)
-  const db = connect(connection, { ...options, poolSize: sizes.general, usualConnections: usualConnections() })
+  const db = connect(connection, { ...options, poolSize: sizes.general, softLimit: softLimit() })
   const outcomesDb = connect(connection, { ...options, poolSize: sizes.outcomes })
   const heartbeatDb = connect(connection, {
     ...options,
@@ -68,6 +68,6 @@ export function openPools(connection: Connection, { poolSize, ...options }: Pool
 
 /** For a node that only serves requests, and for commands: one pool of all connections, for everything. */
 export function openOnePool(connection: Connection, options: PoolOptions): Pools {
-  const db = connect(connection, { ...options, usualConnections: usualConnections() })
+  const db = connect(connection, { ...options, softLimit: softLimit() })
   return { db, outcomesDb: db, heartbeatDb: db, usage: () => ({ general: db.usage() }), close: () => db.close() }
 }

@@ -43,7 +43,7 @@ const defaultSize = 2
 const defaultDeadlineMs = 5_000
 /** Loading the module, on a machine that does much else. */
 const startMsMax = 30_000
-/** Waiting pieces of work: more would not be done within the patience of a caller. */
+/** Waiting pieces of work: more would not be done before their callers time out. */
 const waitingMax = 500
 /** The largest scopes and what comes of them need a tenth of it. */
 const defaultHeapMegabytes = 256

@@ -1,4 +1,4 @@
-// Connections beyond the usual number: who waits for one to become free, and who opens another.
+// Connections beyond the soft limit: who waits for one to become free, and who opens another.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database, PoolOptions } from '../../src/db/connect.ts'
@@ -19,7 +19,7 @@ const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, log: silen
 const forever = 3_600_000
 const inTime = { timeout: 60_000 }
 
-type Sizes = Required<Pick<PoolOptions, 'poolSize' | 'usualConnections' | 'patienceMs'>> & Pick<PoolOptions, 'pooler'>
+type Sizes = Required<Pick<PoolOptions, 'poolSize' | 'softLimit' | 'softLimitWaitMs'>> & Pick<PoolOptions, 'pooler'>
 
 async function withPool(sizes: Sizes, work: (pool: Database) => Promise<void>): Promise<void> {
   const pool = connect(database.connection, { ...timeouts, ...sizes })
@@ -59,8 +59,8 @@ const pidOf = async (pool: Database) => (await pool.row<{ pid: number }>(sql`sel
 const holdAll = (pool: Database, count: number) => Promise.all(Array.from({ length: count }, () => hold(pool)))
 const releaseAll = (held: readonly Held[]) => Promise.all(held.map((one) => one.release()))
 
-test('beyond the usual number callers wait for a connection to become free, in their order', inTime, async () => {
-  await withPool({ poolSize: 5, usualConnections: 2, patienceMs: forever }, async (pool) => {
+test('beyond the soft limit callers wait for a connection to become free, in their order', inTime, async () => {
+  await withPool({ poolSize: 5, softLimit: 2, softLimitWaitMs: forever }, async (pool) => {
     const held = await holdAll(pool, 2)
     const order: number[] = []
     const waiting = Array.from({ length: 6 }, (_, index) =>
@@ -77,8 +77,8 @@ test('beyond the usual number callers wait for a connection to become free, in t
   })
 })
 
-test('whoever has waited long enough opens another, up to all that there may be', inTime, async () => {
-  await withPool({ poolSize: 3, usualConnections: 1, patienceMs: 1 }, async (pool) => {
+test('a caller that has waited for the maximum wait opens another, up to the size of the pool', inTime, async () => {
+  await withPool({ poolSize: 3, softLimit: 1, softLimitWaitMs: 1 }, async (pool) => {
     const held = await holdAll(pool, 3)
     assert.equal(new Set(held.map(({ pid }) => pid)).size, 3)
     const last = pidOf(pool)
@@ -91,9 +91,9 @@ test('whoever has waited long enough opens another, up to all that there may be'
 
 for (const pooler of ['none', 'transaction'] as const) {
   test(`a short read does not wait (pooler: ${pooler})`, inTime, async () => {
-    await withPool({ poolSize: 3, usualConnections: 1, patienceMs: forever, pooler }, async (pool) => {
+    await withPool({ poolSize: 3, softLimit: 1, softLimitWaitMs: forever, pooler }, async (pool) => {
       const held = await holdAll(pool, 1)
-      assert.deepEqual(await pool.row(shortRead('patient-read', sql`select 1 as one`)), { one: 1 })
+      assert.deepEqual(await pool.row(shortRead('soft-limit-read', sql`select 1 as one`)), { one: 1 })
       // Its connection is free now, and is given to whoever would wait.
       assert.notEqual(await pidOf(pool), held[0]?.pid)
       await releaseAll(held)
@@ -101,17 +101,21 @@ for (const pooler of ['none', 'transaction'] as const) {
   })
 }
 
-test('a crowd that finds one connection free opens the usual number, and no more', inTime, async () => {
-  await withPool({ poolSize: 7, usualConnections: 4, patienceMs: forever }, async (pool) => {
-    await pidOf(pool)
-    assert.deepEqual(pool.usage(), { total: 1, idle: 1, waiting: 0 })
-    await Promise.all(Array.from({ length: 20 }, () => pidOf(pool)))
-    assert.equal(pool.usage().total, 4)
-  })
-})
+test(
+  'many callers at once that find one connection free open connections up to the soft limit, and no more',
+  inTime,
+  async () => {
+    await withPool({ poolSize: 7, softLimit: 4, softLimitWaitMs: forever }, async (pool) => {
+      await pidOf(pool)
+      assert.deepEqual(pool.usage(), { total: 1, idle: 1, waiting: 0 })
+      await Promise.all(Array.from({ length: 20 }, () => pidOf(pool)))
+      assert.equal(pool.usage().total, 4)
+    })
+  },
+)
 
-test('one that comes back for its next statement does not overtake one that waits', inTime, async () => {
-  await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
+test('a caller with its next statement does not overtake one that waits', inTime, async () => {
+  await withPool({ poolSize: 5, softLimit: 1, softLimitWaitMs: forever }, async (pool) => {
     let isServed = false
     const loop = async (): Promise<number> => {
       for (let rounds = 1; rounds < 100; rounds += 1) {
@@ -128,8 +132,19 @@ test('one that comes back for its next statement does not overtake one that wait
   })
 })
 
+test('slow statements on every connection delay the first other caller, not each of them', inTime, async () => {
+  await withPool({ poolSize: 7, softLimit: 2, softLimitWaitMs: 1 }, async (pool) => {
+    const held = await holdAll(pool, 2)
+    const pids = new Set<number | undefined>()
+    for (let calls = 0; calls < 20; calls += 1) pids.add(await pidOf(pool))
+    assert.equal(pids.size, 1)
+    assert.equal(pool.usage().total, 3)
+    await releaseAll(held)
+  })
+})
+
 test('several that come at once for one free connection do not open others', inTime, async () => {
-  await withPool({ poolSize: 5, usualConnections: 2, patienceMs: forever }, async (pool) => {
+  await withPool({ poolSize: 5, softLimit: 2, softLimitWaitMs: forever }, async (pool) => {
     await releaseAll(await holdAll(pool, 2))
     const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(pool)))
     assert.equal(new Set(pids).size, 2)
@@ -138,7 +153,7 @@ test('several that come at once for one free connection do not open others', inT
 })
 
 test('a connection that breaks makes room for one that waits', inTime, async () => {
-  await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
+  await withPool({ poolSize: 5, softLimit: 1, softLimitWaitMs: forever }, async (pool) => {
     const [held] = await holdAll(pool, 1)
     const waiting = pidOf(pool)
     await database.db.run(sql`select pg_terminate_backend(${held?.pid}::int)`)
@@ -149,15 +164,15 @@ test('a connection that breaks makes room for one that waits', inTime, async () 
 })
 
 test('a connection whose statement failed is not used again', inTime, async () => {
-  await withPool({ poolSize: 5, usualConnections: 1, patienceMs: forever }, async (pool) => {
+  await withPool({ poolSize: 5, softLimit: 1, softLimitWaitMs: forever }, async (pool) => {
     const first = await pidOf(pool)
     await assert.rejects(pool.row(sql`select 1 / 0`), /division by zero/)
     assert.notEqual(await pidOf(pool), first)
   })
 })
 
-test('without a usual number every caller has a connection at once', inTime, async () => {
-  const pool = connect(database.connection, { ...timeouts, poolSize: 4, patienceMs: forever })
+test('without a soft limit every caller has a connection at once', inTime, async () => {
+  const pool = connect(database.connection, { ...timeouts, poolSize: 4, softLimitWaitMs: forever })
   const held = await holdAll(pool, 4)
   assert.equal(new Set(held.map(({ pid }) => pid)).size, 4)
   await releaseAll(held)
