@@ -51,5 +51,5 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 # The exec form: no shell stands between the container's stop signal and the service, which drains and exits by itself.
 # Orphans are not reaped by Node; where the embedded database is used, run with --init.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=60", "--no-allocation-site-pretenuring", "scripts/posthorn.mjs"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "--heap-growing-percent=60", "--no-allocation-site-pretenuring", "scripts/posthorn.mjs"]
 CMD ["start"]

@@ -1,5 +1,5 @@
 // Accepts events: one transaction for a request, or for several concurrent ones. Committed, then answered.
-import type { Group } from '../commit/group.ts'
+import type { Group, GroupOptions } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
 import { claimCalls, keepAnswers } from '../commit/once.ts'
 import { wasOutrun } from '../db/expect-rows.ts'
@@ -50,7 +50,7 @@ interface TriggerCall {
 
 /** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
 const singleCallsPerCommitMax = 128
-const bulkCallsPerCommitMax = 8
+const bulkEventsPerCommitMax = 300
 /** The jobs of more people have their turn later, and are loaded together then. */
 const foreseenMax = 8
 
@@ -78,7 +78,7 @@ export function createTriggers(
   )
   const bulks = createCalls<readonly TriggerResult[]>(
     accepting,
-    { sizeMax: bulkCallsPerCommitMax, atOnceMax: 3 },
+    { sizeMax: bulkEventsPerCommitMax, sizeOf: ({ events }) => events.length, atOnceMax: 3 },
     {
       bodyOf: (results) => results,
       problemOf: () => undefined,
@@ -119,7 +119,7 @@ interface AnswerShape<Body> {
 
 function createCalls<Body>(
   accepting: Accepting,
-  size: { sizeMax: number; atOnceMax?: number },
+  size: Pick<GroupOptions<TriggerCall, Answer<Body>>, 'sizeMax' | 'sizeOf' | 'atOnceMax'>,
   shape: AnswerShape<Body>,
 ): Group<TriggerCall, Answer<Body>> {
   let callCount = 0

@@ -49,6 +49,22 @@ test('calls that arrive together share a commit, in the order of their arrival, 
   assert.deepEqual(commits, [['a', 'b', 'c']])
 })
 
+test('items of different sizes fill a commit together; one that does not fit ends it, and one that is too large goes alone', async () => {
+  const commits: string[][] = []
+  const group = createGroup<Item, string>({
+    sizeMax: 5,
+    sizeOf: ({ value }) => value.length,
+    keyOf: ({ key }) => key,
+    commit: async (_environment, items) => {
+      commits.push(items.map(({ value }) => value))
+      return items.map(({ value }) => value)
+    },
+  })
+  const values = ['aa', 'bbb', 'c', 'ddddddd', 'e', 'fffff', 'g']
+  assert.deepEqual(await Promise.all(values.map((value) => group.add(environment, item(value)))), values)
+  assert.deepEqual(commits, [['aa', 'bbb'], ['c'], ['ddddddd'], ['e'], ['fffff'], ['g']])
+})
+
 test('what arrives during a commit is the next group, without waiting for a timer', async () => {
   const { group, commits } = recording(upper)
   const first = group.add(environment, item('a'))

@@ -6,7 +6,10 @@ import type { Environment } from '../domain/environment.ts'
 import { Problem } from '../domain/problem.ts'
 
 export interface GroupOptions<Item, Result> {
+  /** How many items share a commit, or what `sizeOf` counts of them. One that is larger goes alone. */
   readonly sizeMax: number
+  /** 1 for each if left out. */
+  sizeOf?(item: Item): number
   /** How many groups of an environment may be committed at once: one, unless each is much work for the database. */
   readonly atOnceMax?: number
   /** Items with equal keys never share a group: one statement cannot touch a row twice. */
@@ -76,9 +79,17 @@ function takeGroup<Item, Result>(
   const keys = new Set<string>()
   const group: Waiting<Item, Result>[] = []
   const left: Waiting<Item, Result>[] = []
+  let size = 0
+  let isFull = false
   for (const waiting of queue) {
-    if (group.length === options.sizeMax || keys.has(waiting.key)) left.push(waiting)
-    else group.push(waiting)
+    const itemSize = options.sizeOf?.(waiting.item) ?? 1
+    // The first that does not fit ends the group: a large one is not overtaken by small ones for ever.
+    isFull ||= group.length > 0 && size + itemSize > options.sizeMax
+    if (isFull || keys.has(waiting.key)) left.push(waiting)
+    else {
+      group.push(waiting)
+      size += itemSize
+    }
     keys.add(waiting.key)
   }
   // Not spliced in as arguments: a long queue has more than a call can take.

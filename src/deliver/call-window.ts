@@ -32,6 +32,12 @@ const slowerMs = 20
 /** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
 const failedShare = 1 / 10
 const failedMin = 3
+/**
+ * A generous rate of calls for one node, and what any provider may have. Of one that answers within our own turns, more calls at
+ * once are not sent sooner: they only wait in memory, and live long enough there for the old part of the heap.
+ */
+const callsPerMs = 5
+const quickCallsMax = 200
 /** What is known of how fast the provider can be is measured again after this. */
 const fastestKeptMs = 60_000
 /** Without a call for so long, whatever was learnt is out of date. */
@@ -120,8 +126,10 @@ class Window implements CallWindow {
     if (sizeBefore !== undefined || this.#isSlowByItself(latencyMs, nowMs)) return
     const within = (ratio: number): number => (this.#fastest?.ms ?? latencyMs) * ratio + slowerMs + ownMs
     const quickMs = within(this.#isProbing ? promptRatio : slowerRatio)
+    const enough = Math.max(quickCallsMax, (latencyMs - ownMs / 2) * callsPerMs)
     if (latencyMs <= quickMs) {
-      if (wasShort) this.#grow(latencyMs <= within(promptRatio) && !isRefilling)
+      if (this.#size > enough) this.#size = Math.ceil(Math.max(enough, this.#size - Math.sqrt(this.#size)))
+      else if (wasShort) this.#grow(latencyMs <= within(promptRatio) && !isRefilling, enough)
     } else if (this.#size > usualCallsMax) this.#makeQuick(quickMs / latencyMs, latencyMs, nowMs)
     else this.#probe(latencyMs, nowMs)
   }
@@ -146,16 +154,17 @@ class Window implements CallWindow {
   }
 
   /** A round in which all calls were late by chance costs a second or two; by square roots alone the way back took a quarter of a minute. */
-  #grow(isPrompt: boolean): void {
+  #grow(isPrompt: boolean, enough: number): void {
     const size = this.#size
-    if (size >= this.#max) {
+    const max = Math.min(this.#max, Math.ceil(enough))
+    if (size >= max) {
       this.#overshot = 0
       return
     }
     const isDoubling = size < this.#doublesBelow
     this.#grewByHalf = !isDoubling && isPrompt && !this.#askedForLess && this.#overshot < overshotMax
     const more = isDoubling ? size : Math.ceil(this.#grewByHalf ? size / 2 : Math.sqrt(size))
-    this.#size = Math.min(this.#max, size + more)
+    this.#size = Math.min(max, size + more)
   }
 
   #makeQuick(factor: number, latencyMs: number, nowMs: number): void {

@@ -98,11 +98,11 @@ test('however many integrations there are, the longest rests are kept, and so is
   assert.equal(limits.has('taken', 1, at(0)), false)
 })
 
-/** So many calls to one provider, of which none is given back, have it grow to `max`. */
+/** So many calls to one provider, of which none is given back, have it grow to `max`: it takes 100 ms for each. */
 function grown(limits: Limits, id: string, max: number): void {
   for (let ms = 0; ms < 10_000; ms += 100) {
     while (limits.take(id, max, at(ms)));
-    for (let count = 0; count < max; count += 1) limits.ended(id, { beganAt: at(ms), ending: 'answered' }, at(ms + 50))
+    for (let count = 0; count < max; count += 1) limits.ended(id, { beganAt: at(ms), ending: 'answered' }, at(ms + 100))
   }
 }
 

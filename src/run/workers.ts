@@ -90,7 +90,8 @@ export interface WorkerParts {
  */
 const jobsClaimedMax = 2_000
 const jobsPreLeasedMax = 3_000
-const jobsPerBatchMax = 300
+/** What is decided together is in memory together: larger batches save little more, and outlive the young part of the heap. */
+const jobsPerBatchMax = 100
 /** Two cores: one batch in the database while another is being rendered, and one to spare. */
 const jobRunnersMax = 3
 const tasksPerBatchMax = 48
@@ -101,8 +102,11 @@ const tasksClaimedMax = 96
 const webhookEndpointsMax = tasksClaimedMax / 3
 /** Suspected rows that may wait for services outside at a time; only one is being decided. */
 const possiblyPoisonousInFlightMax = 50
-/** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
-const waitingPerIntegrationMax = (jobsClaimedMax + jobsPreLeasedMax) / 4
+/**
+ * Of all that is in flight, what may wait for one integration, with its words in memory: what the batches under way bring, and half
+ * as much for the calls that become free meanwhile.
+ */
+const waitingPerIntegrationMax = jobsPerBatchMax * jobRunnersMax * 1.5
 /** What a customer's service that responds in half a second serves while a job may wait for it. */
 const waitingCustomCallsMax = 500
 
