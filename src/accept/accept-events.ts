@@ -23,7 +23,7 @@ import { cancelEvent } from './accept-cancel.ts'
 import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
 import { createCheckedVersions, readForJudging } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
-import { areLarge, isPlain, jobsAtOnce, peopleOf, withLargeExpanded, writeEvents } from './write-events.ts'
+import { areLarge, isPlain, jobsAtOnce, peopleOf, rowsAtOnce, withLargeExpanded, writeEvents } from './write-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
 
 export interface Triggers {
@@ -50,7 +50,9 @@ interface TriggerCall {
 
 /** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
 const singleCallsPerCommitMax = 128
-const bulkEventsPerCommitMax = 300
+/** Of bulk calls: notifications. Each call counts as ten at least, as it is a caller that waits for all others. */
+const bulkRowsPerCommitMax = 300
+const rowsPerCallMin = 10
 /** The jobs of more people have their turn later, and are loaded together then. */
 const foreseenMax = 8
 
@@ -78,7 +80,11 @@ export function createTriggers(
   )
   const bulks = createCalls<readonly TriggerResult[]>(
     accepting,
-    { sizeMax: bulkEventsPerCommitMax, sizeOf: ({ events }) => events.length, atOnceMax: 3 },
+    {
+      sizeMax: bulkRowsPerCommitMax,
+      sizeOf: ({ events }) => Math.max(rowsPerCallMin, rowsAtOnce(events)),
+      atOnceMax: 3,
+    },
     {
       bodyOf: (results) => results,
       problemOf: () => undefined,

@@ -65,6 +65,16 @@ export function jobsAtOnce(events: readonly Runnable[]): number {
   return events.reduce((sum, { request }) => sum + (isExpanded(request) ? 0 : request.recipients.length), 0)
 }
 
+/** What a call writes: a notification for each recipient that is not left to the worker, or an event alone. */
+export function rowsAtOnce(events: readonly GivenEvent[]): number {
+  let rows = 0
+  for (const event of events) {
+    const recipients = 'request' in event && !isExpanded(event.request) ? event.request.recipients.length : 0
+    rows += Math.max(1, recipients)
+  }
+  return rows
+}
+
 /** Whether the worker finds its recipients, in pages. */
 const isExpanded = ({ recipients, isExpandedLater }: EventRequest): boolean =>
   recipients.length > recipientsAtOnceMax || isExpandedLater === true

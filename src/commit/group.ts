@@ -83,9 +83,10 @@ function takeGroup<Item, Result>(
   let isFull = false
   for (const waiting of queue) {
     const itemSize = options.sizeOf?.(waiting.item) ?? 1
+    const isTwin = keys.has(waiting.key)
     // The first that does not fit ends the group: a large one is not overtaken by small ones for ever.
-    isFull ||= group.length > 0 && size + itemSize > options.sizeMax
-    if (isFull || keys.has(waiting.key)) left.push(waiting)
+    isFull ||= !isTwin && group.length > 0 && size + itemSize > options.sizeMax
+    if (isFull || isTwin) left.push(waiting)
     else {
       group.push(waiting)
       size += itemSize

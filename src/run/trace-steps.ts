@@ -6,7 +6,7 @@ import type { DecidedJob } from './decide/decide-job.ts'
 import type { JobFacts } from './decide/job-facts.ts'
 
 /** Of one event's fan-out, in one batch: the others went the same way, and no one reads a trace of a million spans. */
-const fannedOutPerBatchMax = 10
+const fannedOutPerBatchMax = 4
 
 interface TracedStep {
   readonly span: Span

@@ -102,11 +102,10 @@ const tasksClaimedMax = 96
 const webhookEndpointsMax = tasksClaimedMax / 3
 /** Suspected rows that may wait for services outside at a time; only one is being decided. */
 const possiblyPoisonousInFlightMax = 50
-/**
- * Of all that is in flight, what may wait for one integration, with its words in memory: what the batches under way bring, and half
- * as much for the calls that become free meanwhile.
- */
-const waitingPerIntegrationMax = jobsPerBatchMax * jobRunnersMax * 1.5
+/** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
+const waitingPerIntegrationMax = (jobsClaimedMax + jobsPreLeasedMax) / 4
+/** Half of what the batches under way can bring: enough for the calls that become free while the next is decided. */
+const crowdMin = (jobsPerBatchMax * jobRunnersMax) / 2
 /** What a customer's service that responds in half a second serves while a job may wait for it. */
 const waitingCustomCallsMax = 500
 
@@ -249,8 +248,7 @@ function wire(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Wire
   const freshness = createFreshness({ db: outcomesDb, queue, lastBeatAgeMs: parts.lastBeatAgeMs })
   const common = { outcomesDb, world, queue, faults }
   const onFree = (integrationId: string): void => sends.wake(integrationId)
-  const broughtAtOnceMax = jobsPerBatchMax * jobRunnersMax
-  const queueParts = { world, recorder, broughtAtOnceMax, isAlive, poke: () => queue.poke() }
+  const queueParts = { world, recorder, crowdMin, isAlive, poke: () => queue.poke() }
   const sends: SendQueue = createCallQueue(
     createProviderCalls({ ...common, asking, limits, operatorMail, rates, freshness, onFree }),
     { ...queueParts, waitingMax: waitingPerIntegrationMax },
@@ -258,7 +256,7 @@ function wire(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Wire
   const onFreeService = (key: string): void => customCalls.wake(key)
   const customCalls: CustomCallQueue = createCallQueue(
     createCustomCalls({ ...common, db, signingSecrets, limits: createLimits(), onFree: onFreeService }),
-    { ...queueParts, waitingMax: waitingCustomCallsMax, broughtAtOnceMax: waitingCustomCallsMax },
+    { ...queueParts, waitingMax: waitingCustomCallsMax },
   )
   const stages = stagesOf(deciding, { queue, environments, faults, sends, customCalls, rates, isAlive })
   const writing = { db, world, queue }

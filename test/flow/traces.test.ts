@@ -157,7 +157,8 @@ test('of a large fan-out only some are traced', async () => {
   await scene.work()
   await tracer.flush()
   assert.equal(collector.span('expand page').attributes['posthorn.notifications'], 101)
-  assert.equal(collector.spans.filter((span) => span.name === 'decide in_app').length, 10)
+  const steps = collector.spans.filter((span) => span.name === 'decide in_app')
+  assert.equal(steps.length, 5, 'four of the first hundred, and the one that is left')
 })
 
 test('nothing personal, no content and no secret is in any span', async () => {

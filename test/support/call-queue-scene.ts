@@ -54,7 +54,7 @@ export function callScene(waitingMax = 8): CallScene {
   const queue = createCallQueue(kind, {
     world,
     waitingMax,
-    broughtAtOnceMax: 1,
+    crowdMin: waitingMax - 1,
     isAlive: () => scene.isAlive,
     poke: () => void pokes++,
     recorder: {

@@ -70,8 +70,8 @@ export interface CallQueueParts {
   readonly recorder: OutcomeRecorder
   /** Jobs that may wait for one key: a share of what a node may have in flight, so that one slow service leaves room. */
   readonly waitingMax: number
-  /** What the batches that are decided at one time can bring. */
-  readonly broughtAtOnceMax: number
+  /** Beyond this number of waiting calls, batches are decided later: those that wait are in memory, with their words. */
+  readonly crowdMin: number
   isAlive(): boolean
   /** Something became due by what was recorded. */
   poke(): void
@@ -82,8 +82,11 @@ export interface CallQueueParts {
  * expires.
  */
 const queueWaitMaxMs = 20_000
-/** Others of the environment, whose services have capacity, wait no longer than this for one that has none. */
-const capacityWaitMsMax = 1_000
+/**
+ * Others of the environment, whose services have capacity, wait no longer than this for one that has none: with three runners and
+ * batches of a hundred 900 jobs a second go on.
+ */
+const capacityWaitMsMax = 333
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
 /** A start whose commit is unknown is repeated under the same lease, as often as needed. */
@@ -182,8 +185,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   #isCrowded({ direct, fanOut }: Line<Wants>): boolean {
-    const { waitingMax, broughtAtOnceMax } = this.#parts
-    return direct.length + fanOut.length > waitingMax - broughtAtOnceMax
+    return direct.length + fanOut.length > this.#parts.crowdMin
   }
 
   #isSoonServed(key: string, { direct, fanOut }: Line<Wants>): boolean {
