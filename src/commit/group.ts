@@ -82,16 +82,19 @@ function takeGroup<Item, Result>(
   let size = 0
   let isFull = false
   for (const waiting of queue) {
-    const itemSize = options.sizeOf?.(waiting.item) ?? 1
     const isTwin = keys.has(waiting.key)
-    // The first that does not fit ends the group: a large one is not overtaken by small ones for ever.
-    isFull ||= !isTwin && group.length > 0 && size + itemSize > options.sizeMax
-    if (isFull || isTwin) left.push(waiting)
-    else {
-      group.push(waiting)
-      size += itemSize
-    }
     keys.add(waiting.key)
+    if (!isFull && !isTwin) {
+      const itemSize = options.sizeOf?.(waiting.item) ?? 1
+      // The first that does not fit ends the group: a large one is not overtaken by small ones for ever.
+      isFull = group.length > 0 && size + itemSize > options.sizeMax
+      if (!isFull) {
+        group.push(waiting)
+        size += itemSize
+        continue
+      }
+    }
+    left.push(waiting)
   }
   // Not spliced in as arguments: a long queue has more than a call can take.
   queue.length = 0
