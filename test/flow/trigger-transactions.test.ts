@@ -104,6 +104,32 @@ test('a person named only by the second of two equal events is not created, and 
   assert.equal((await app.call('GET', `/v2/subscribers/${person}`)).status, 200)
 })
 
+/** The largest numbers of rows of these calls that one transaction wrote. */
+async function largestCommit(calls: readonly (readonly { readonly transactionId?: string }[])[]) {
+  const replies = await Promise.all(
+    calls.map((events) => app.call('POST', '/v1/events/trigger/bulk', { body: { events } })),
+  )
+  for (const reply of replies) assert.equal(reply.status, 201, reply.text)
+  const ids = calls.flat().map(({ transactionId }) => transactionId as string)
+  const [largest] = await scene.rows(sql`
+    select max(events) as events, max(notifications) as notifications from (
+      select count(distinct e.id) as events, count(*) as notifications
+      from events e join notifications n on n.environment_id = e.environment_id and n.event_id = e.id
+      where e.transaction_id = any(${ids}) group by e.xmin::text) as commits`)
+  return largest
+}
+
+test('bulk calls that come together share commits, thirty small ones at most, and large ones by what they write', async () => {
+  const small = await largestCommit(Array.from({ length: 70 }, () => [event(fresh('person'), fresh('transaction'))]))
+  assert.ok(small?.events > 1 && small.events <= 30, `${small?.events} calls in one commit`)
+  const people = (): string[] => Array.from({ length: 100 }, () => fresh('person'))
+  const large = await largestCommit(
+    Array.from({ length: 12 }, () => [{ ...event('', fresh('transaction')), to: people() }]),
+  )
+  assert.ok(large?.notifications > 100 && large.notifications <= 300, `${large?.notifications} in one commit`)
+  await scene.work()
+})
+
 test('the same id on two nodes at once runs once', async () => {
   const people = Array.from({ length: 20 }, () => [fresh('person'), fresh('transaction')] as const)
   const call = (on: TestApp, text: string, order: readonly (readonly [string, string])[]) =>

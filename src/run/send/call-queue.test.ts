@@ -302,6 +302,16 @@ test('whoever decides the next batch waits while a queue is nearly full, and con
   assert.deepEqual(passed, ['passed', 'passed'])
 })
 
+test('no one waits longer than a third of a second for a crowded queue: others have services with room', async () => {
+  const { scene, passed, wait } = crowdedScene()
+  const asked: number[] = []
+  scene.world.sleep = async (ms) => void asked.push(ms)
+  scene.add('abcd')
+  wait()
+  await scene.settle()
+  assert.deepEqual([asked, passed], [[333], ['passed']])
+})
+
 test('no one waits for a queue that has room, or that rests', async () => {
   const { scene, passed, wait } = crowdedScene()
   scene.add('abc')
