@@ -82,9 +82,17 @@ export async function createBatchIntegration(ask: Ask, sinkPort: number): Promis
   })
 }
 
-export function requestText(path: string, body: unknown, key = benchKey): string {
+export function requestText(path: string, body: unknown, more: Readonly<Record<string, string>> = {}): string {
   const text = JSON.stringify(body)
-  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ApiKey ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  const headers = {
+    host: 'localhost',
+    authorization: `ApiKey ${benchKey}`,
+    ...more,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`
 }
 
 export const eventOf = (workflowId: string, index: number, subscribers: number) => ({

@@ -37,6 +37,7 @@ export interface SweepRow {
 export const sweepRows: readonly SweepRow[] = [
   { id: 'middle', title: 'the middle', differs: {} },
   { id: 'calls-1', title: '1 event per call', differs: { eventsPerCall: 1 } },
+  { id: 'keys', title: '1 event per call, with a key', differs: { eventsPerCall: 1, areKeyed: true } },
   { id: 'calls-100', title: '100 events per call', differs: { eventsPerCall: 100 } },
   { id: 'known', title: 'recipients known', differs: { recipients: 'known' } },
   { id: 'latency-0', title: 'provider answers at once', differs: { latencyMs: 0 } },

@@ -14,6 +14,8 @@ export interface Shape {
   readonly template: TemplateName
   readonly recipients: Recipients
   readonly latencyMs: number
+  /** Every call has an idempotency key, as those of the public client have. */
+  readonly areKeyed?: true
 }
 
 /** Numbers of events go on from run to run: recipients that are new stay new. */
@@ -22,12 +24,13 @@ let nextNumber = 0
 /** Looks at the sink cost neither side's database anything. */
 const looksMs = 20
 
-function requestsOf(events: number, { eventsPerCall, template, recipients }: Shape): string[] {
+function requestsOf(events: number, { eventsPerCall, template, recipients, areKeyed }: Shape): string[] {
   const event = () => eventOf(nextNumber++, template, recipients)
+  const more = (): Record<string, string> => (areKeyed ? { 'idempotency-key': `call-${nextNumber}` } : {})
   return Array.from({ length: Math.max(1, Math.round(events / eventsPerCall)) }, () =>
     eventsPerCall === 1
-      ? requestText('/v1/events/trigger', event())
-      : requestText('/v1/events/trigger/bulk', { events: Array.from({ length: eventsPerCall }, event) }),
+      ? requestText('/v1/events/trigger', event(), more())
+      : requestText('/v1/events/trigger/bulk', { events: Array.from({ length: eventsPerCall }, event) }, more()),
   )
 }
 

@@ -1,6 +1,7 @@
 // Accepts events: one transaction for a request, or for several concurrent ones. Committed, then answered.
 import type { Group, GroupOptions } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
+import type { AnsweredCall } from '../commit/once.ts'
 import { claimCalls, keepAnswers } from '../commit/once.ts'
 import { wasOutrun } from '../db/expect-rows.ts'
 import type { Db, Tx } from '../db/sql.ts'
@@ -18,6 +19,7 @@ import { decidedAtOnceMax } from '../record/decided-at-once.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
 import { foreseePeople } from '../record/resolve-recipients.ts'
 import { compileSchema } from '../render/payload/schema-elsewhere.ts'
+import { hasAnswers } from '../store/operate/idempotency.ts'
 import type { World } from '../world/world.ts'
 import { cancelEvent } from './accept-cancel.ts'
 import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
@@ -158,22 +160,24 @@ async function acceptTogether<Body>(
   const answersOf = (outrun?: ReadonlySet<string>): (Answer<Body> | Problem)[] =>
     numbered.map((one) => shape.problemOf(one.problems) ?? answerOf(one, shape.bodyOf(one.results), outrun))
   const answers = answersOf()
+  const answered = calls.map(({ idempotency }, index) =>
+    answeredCall(idempotency, numbered[index], answers[index], shape),
+  )
   const all = fastFlatMap(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withCapacity(accepting, environment, all, async (acceptance) => {
-    const written = people && (await unlessOutrun(() => writePlainEvents(db, acceptance, all, people, decideAtOnce)))
-    if (written !== undefined) return { written, result: answers }
+    const plain = { events: all, answered: answered.flatMap((one) => one ?? []), decideAtOnce }
+    // A call with a key whose answer is not stored would not be protected by it.
+    const areProtected = calls.every(({ idempotency }, index) => idempotency === undefined || answered[index])
+    const written =
+      people && areProtected && (await unlessOutrun(() => writePlainEvents(db, acceptance, plain, people)))
+    if (written) return { written, result: answers }
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
       repeats = earlier
       const fresh = fastFlatMap(numbered, (one, index) => (earlier[index] === undefined ? one.runnable : []))
       const written = await writeEvents(tx, world, acceptance, fresh)
-      const kept = calls.flatMap(({ idempotency }, index) => {
-        const [answer, call] = [answers[index], numbered[index]]
-        if (idempotency === undefined || earlier[index] !== undefined) return []
-        if (answer === undefined || call === undefined || answer instanceof Problem) return []
-        return shape.isKept(call) ? [{ idempotency, answer }] : []
-      })
+      const kept = answered.flatMap((one, index) => (earlier[index] === undefined ? (one ?? []) : []))
       await keepAnswers(tx, world, environment, kept)
       const { outrun } = written
       const own = outrun === undefined ? answers : answersOf(outrun)
@@ -183,6 +187,18 @@ async function acceptTogether<Body>(
   const fresh = numbered.filter((_, index) => repeats[index] === undefined)
   countAccepted(world, fresh)
   return result
+}
+
+/** With its answer, if a repeat gets that again. */
+function answeredCall<Body>(
+  idempotency: Idempotency | undefined,
+  call: NumberedCall | undefined,
+  answer: Answer<Body> | Problem | undefined,
+  { isKept }: AnswerShape<Body>,
+): AnsweredCall | undefined {
+  if (idempotency === undefined || call === undefined || answer === undefined || answer instanceof Problem)
+    return undefined
+  return isKept(call) ? { idempotency, answer } : undefined
 }
 
 /** A call all of whose events had run before is answered as a replay; of a call with others each repeat is named. */
@@ -237,21 +253,25 @@ async function judgeCalls(
 ): Promise<JudgedCalls> {
   const events = fastFlatMap(calls, (call) => call.events)
   const requests = fastFlatMap(events, (event) => ('request' in event ? [event.request] : []))
-  const isKeyed = calls.some((call) => call.idempotency !== undefined)
-  const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
+  const keyed = fastFlatMap(calls, (call) => call.idempotency ?? [])
+  const mayBePlain = requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
   const named = mayBePlain ? fastFlatMap(requests, peopleOf) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
-  const [judge, people] = await db.together((on) =>
+  const [judge, people, hasRepeats] = await db.together((on) =>
     Promise.all([
       readForJudging(on, environment, versions, events),
       mayBePlain ? foreseePeople(on, world, environment, named, areDecidedSoon) : undefined,
+      mayBePlain && keyed.length > 0 && hasAnswers(on, environment, keyed),
     ]),
   )
   const judged = await judge()
-  // An event that was refused may name people too: they must not be saved because of it.
-  const mayWrite = people !== undefined && judged.every((one) => 'runnable' in one)
-  const writesNoSubscriber = people !== undefined && people.made.length + people.changed.length === 0
-  return { judged, people: mayWrite || writesNoSubscriber ? people : undefined }
+  if (hasRepeats) return { judged, people: undefined }
+  const allRun = judged.every((one) => 'runnable' in one)
+  // An event that was refused may name people too: they must not be saved because of it. With a key, what does not run may be a
+  // repeat, and has been answered before.
+  const mayWrite =
+    allRun || (keyed.length === 0 && people !== undefined && people.made.length + people.changed.length === 0)
+  return { judged, people: mayWrite ? people : undefined }
 }
 
 /** The second of two alike does not run, and the people it names are not to be written for it. */

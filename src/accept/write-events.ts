@@ -207,7 +207,13 @@ export function preLeasedJobs(
   facts?: ForeseenPeople['facts'],
 ): PreLeasedJob[] {
   const events = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
-  return jobs.map((job) => preLeasedJob(environment, job, lease, events.get(job.eventId), facts?.get(job.subscriberId)))
+  return jobs.map((job) => {
+    const event = events.get(job.eventId)
+    const own = facts?.get(job.subscriberId)
+    const actor = event?.actorId == null ? undefined : facts?.get(event.actorId)?.recipient
+    const foreseen = own === undefined || actor === undefined ? own : { ...own, actor }
+    return preLeasedJob(environment, job, lease, event, foreseen)
+  })
 }
 
 /**

@@ -1,5 +1,7 @@
 // Writes events that need nothing but themselves and their recipients: one statement, possibly with what was decided
 // for them at once.
+import type { AnsweredCall } from '../commit/once.ts'
+import { firstAnswers } from '../commit/once.ts'
 import { expectRows, wasOutrun } from '../db/expect-rows.ts'
 import { isInfrastructureError } from '../db/failure.ts'
 import type { Part } from '../db/one-statement.ts'
@@ -31,25 +33,39 @@ import { claimsOf, firstOfEach, notifiedOf, preLeasedJobs, rowOf } from './write
 /** What is written, but for the jobs. */
 interface PlainRows extends FirstJobs {
   readonly rows: readonly NewEvent[]
-  /** What was read must still be so: these parts return `expected` rows then. */
-  readonly before: readonly Part[]
-  readonly expected: number
+  /** What was read must still be so: each of these returns a row for each of its own then. */
+  readonly before: readonly CheckedPart[]
+}
+
+interface CheckedPart {
+  readonly part: Part
+  readonly count: number
+}
+
+export interface PlainEvents {
+  /** No two with the same transaction id. */
+  readonly events: readonly Numbered[]
+  /** Their calls with an idempotency key, no two with the same. */
+  readonly answered: readonly AnsweredCall[]
+  readonly decideAtOnce?: DecideAtOnce | undefined
 }
 
 /**
- * Plain events, no two with the same transaction id, in one statement, which is its own transaction. It relies on what
- * was read before it began. If another transaction has changed that since, it fails as outrun, and nothing is written.
+ * Plain events in one statement, which is its own transaction. It relies on what was read before it began, and on every call being
+ * the first with its key. If another transaction was faster, it fails as outrun, and nothing is written.
  */
 export async function writePlainEvents(
   db: Sql,
   acceptance: Acceptance,
-  events: readonly Numbered[],
+  { events, answered, decideAtOnce }: PlainEvents,
   people: ForeseenPeople,
-  decideAtOnce?: DecideAtOnce,
 ): Promise<WrittenEvents> {
   if (events.length === 0) return { preLeased: [], leftWork: false }
-  const { environment, reservation } = acceptance
-  const plain = plainRows(acceptance, events, people)
+  const { environment, world, reservation } = acceptance
+  // First: a repeat does not wait for what the first call waits for.
+  const answers =
+    answered.length === 0 ? [] : [{ part: await firstAnswers(world, environment, answered), count: answered.length }]
+  const plain = plainRows(acceptance, events, people, answers)
   const { jobs, rows } = plain
   const preLeased =
     reservation === undefined ? [] : preLeasedJobs(environment, jobs, reservation.lease, rows, people.facts)
@@ -65,6 +81,7 @@ function plainRows(
   { environment, now }: Acceptance,
   events: readonly Numbered[],
   { ids, made, changed }: ForeseenPeople,
+  first: readonly CheckedPart[],
 ): PlainRows {
   const resolved = { ids, warnings: new Map() }
   const claims = claimsOf(firstOfEach(events))
@@ -72,13 +89,16 @@ function plainRows(
     rows: events.map((event) => rowOf(event, resolved, [], now)),
     ...firstJobs(fastFlatMap(events, (event) => notifiedOf(event, resolved))),
     before: [
-      ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
-      ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),
-      ...(changed.length === 0 ? [] : [subscriberChanges(environment, changed, now)]),
+      ...first,
+      ...checked(claims, () => transactionClaims(environment, claims)),
+      ...checked(made, () => subscriberInsertion(environment, made, now)),
+      ...checked(changed, () => subscriberChanges(environment, changed, now)),
     ],
-    expected: claims.length + made.length + changed.length,
   }
 }
+
+const checked = ({ length: count }: readonly unknown[], part: () => Part): CheckedPart[] =>
+  count === 0 ? [] : [{ part: part(), count }]
 
 const leaseOf = ({ queue: { clock, leaseMs }, reservation, now }: Acceptance): InsertLease => ({
   clock,
@@ -127,19 +147,19 @@ function startCalls({ log }: Pick<World, 'log'>, decided: DecidedAtOnce, ended: 
 async function write(
   db: Sql,
   { environment, world, now }: Acceptance,
-  { rows, notifications, before, expected }: PlainRows,
+  { rows, notifications, before }: PlainRows,
   jobs: readonly Part[],
   counted: readonly CountedKey[] = [],
 ): Promise<void> {
   const parts = [
-    ...before,
+    ...before.map(({ part }) => part),
     eventInsertion(environment, rows),
     ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
     ...jobs,
     countInsertion(environment, [...countedEvents(rows, notifications), ...counted], now),
   ]
-  const checked = before.map(({ as }) => as)
+  const expected = before.map(({ part, count }) => ({ of: part.as, count }))
   const inboxes = jobs.some(({ as }) => as === inboxNumbers) ? sql`${countedInboxes} as inboxes` : undefined
-  const row = await db.row<{ inboxes?: string | null }>(oneStatement(parts, expectRows(checked, expected, inboxes)))
+  const row = await db.row<{ inboxes?: string | null }>(oneStatement(parts, expectRows(expected, inboxes)))
   hintAtListed(db, world, environment, row?.inboxes)
 }

@@ -1,6 +1,7 @@
 // The transaction of one request: a repeat with the same idempotency key gets the first response, and nothing runs
 // twice.
 
+import type { Part } from '../db/one-statement.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -8,7 +9,7 @@ import { isLong, jsonInTurns } from '../domain/json-pieces.ts'
 import { parseOurs } from '../domain/parse-in-turns.ts'
 import { Problem } from '../domain/problem.ts'
 import type { StoredAnswer } from '../store/operate/idempotency.ts'
-import { findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/operate/idempotency.ts'
+import { answerInsertion, findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/operate/idempotency.ts'
 import type { World } from '../world/world.ts'
 
 /** How long a repeat gets the stored answer. */
@@ -82,13 +83,41 @@ export async function claimCalls<Body>(
   return claims
 }
 
+/** A call that was carried out, and what a repeat of it gets. */
+export interface AnsweredCall {
+  readonly idempotency: Idempotency
+  readonly answer: Answer<unknown>
+}
+
 export async function keepAnswers(
   tx: Tx,
   world: World,
   environment: Environment,
-  calls: readonly { idempotency: Idempotency; answer: Answer<unknown> }[],
+  calls: readonly AnsweredCall[],
 ): Promise<void> {
   if (calls.length === 0) return
+  await storeAnswers(tx, environment, await storedAnswers(world, environment, calls), keptUntil(world))
+}
+
+/**
+ * The same for calls that were not claimed, as a part of the statement that carries them out. It returns a row for each that is
+ * the first with its key; if one is not, nothing of that statement may be written, and `claimCalls` says why.
+ */
+export async function firstAnswers(
+  world: World,
+  environment: Environment,
+  calls: readonly AnsweredCall[],
+): Promise<Part> {
+  return answerInsertion(environment, await storedAnswers(world, environment, calls), keptUntil(world))
+}
+
+const keptUntil = (world: World): Date => new Date(world.now().getTime() + keptForMs)
+
+async function storedAnswers(
+  world: World,
+  environment: Environment,
+  calls: readonly AnsweredCall[],
+): Promise<StoredAnswer[]> {
   const answers: StoredAnswer[] = []
   for (const { idempotency, answer } of calls) {
     const { scopeHash, requestHash } = idempotency
@@ -97,7 +126,7 @@ export async function keepAnswers(
     const sealed = world.sealer.seal(environment.id, 'idempotent-answer', scopeHash.toString('hex'), body)
     answers.push({ scopeHash, requestHash, status: answer.status, answer: sealed })
   }
-  await storeAnswers(tx, environment, answers, new Date(world.now().getTime() + keptForMs))
+  return answers
 }
 
 async function replay<Body>(

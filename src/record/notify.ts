@@ -67,6 +67,8 @@ export interface ForeseenFacts {
   readonly readAt: Date
   readonly stamps: ConfigurationStamps
   readonly recipient: RecipientRow
+  /** If the event has one. */
+  readonly actor?: RecipientRow | undefined
 }
 
 /** A job that this node created already leased. */

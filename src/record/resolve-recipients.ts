@@ -9,7 +9,7 @@ import { readStamps } from '../store/operate/configuration-stamps.ts'
 import { channelChanges } from '../store/people/channel-changes.ts'
 import type { ChannelChange } from '../store/people/subscriber-channels.ts'
 import { mergeChannels } from '../store/people/subscriber-channels.ts'
-import type { RecipientRow, SubscriberRow, SubscriberUpsert } from '../store/people/subscribers.ts'
+import type { RecipientRow, SubscriberChange, SubscriberRow, SubscriberUpsert } from '../store/people/subscribers.ts'
 import { findSubscriberIds, findSubscriberRows, storedFields, upsertSubscribers } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { ForeseenFacts } from './notify.ts'
@@ -50,7 +50,7 @@ export interface ForeseenPeople {
   /** Internal ids by subscriberId; those of `made` are the ids that they will get. */
   readonly ids: ReadonlyMap<string, string>
   readonly made: readonly SubscriberUpsert[]
-  readonly changed: readonly SubscriberUpsert[]
+  readonly changed: readonly SubscriberChange[]
   /**
    * What deciding their jobs needs, by internal id, if requested: so a single event does not need another round trip.
    */
@@ -71,34 +71,54 @@ export async function foreseePeople(
     withFacts ? readStamps(db, environment) : undefined,
   ])
   const made: SubscriberUpsert[] = []
-  const changed: SubscriberUpsert[] = []
+  const changed: SubscriberChange[] = []
+  const written: RecipientRow[] = []
   for (const { subscriberId, fields } of recipients) {
     if (ids.has(subscriberId)) continue
-    const knownId = differing.get(subscriberId)
-    const id = knownId ?? world.newId(now)
-    const upserts = knownId === undefined ? made : changed
-    upserts.push({ id, subscriberId, fields })
+    const before = differing.get(subscriberId)
+    const id = before?.id ?? world.newId(now)
+    if (before === undefined) made.push({ id, subscriberId, fields })
+    else changed.push({ id, subscriberId, fields, readAs: before.updated_at })
     ids.set(subscriberId, id)
+    written.push(writtenRow(before ?? emptyRow(id, subscriberId), fields))
   }
   const facts = new Map<string, ForeseenFacts>()
   if (stamps === undefined) return { ids, made, changed, facts }
-  for (const recipient of [...rows, ...made.map(newRecipient)])
-    facts.set(recipient.id, { readAt: now, stamps, recipient })
+  for (const recipient of [...rows, ...written]) facts.set(recipient.id, { readAt: now, stamps, recipient })
   return { ids, made, changed, facts }
 }
 
-/** As its row will be when it is inserted. */
-const newRecipient = ({ id, subscriberId, fields }: SubscriberUpsert): RecipientRow => ({
+/** As a row will be once these fields are written. What is not given stays. */
+function writtenRow(row: RecipientRow, fields: SubscriberFields): RecipientRow {
+  const { firstName, lastName, email, phone, avatar, locale, timezone, data } = fields
+  return {
+    id: row.id,
+    subscriber_id: row.subscriber_id,
+    first_name: firstName === undefined ? row.first_name : firstName,
+    last_name: lastName === undefined ? row.last_name : lastName,
+    email: email === undefined ? row.email : email,
+    phone: phone === undefined ? row.phone : phone,
+    avatar: avatar === undefined ? row.avatar : avatar,
+    locale: locale === undefined ? row.locale : locale,
+    timezone: timezone === undefined ? row.timezone : timezone,
+    data: data === undefined ? row.data : data,
+    preferences: row.preferences,
+    is_online: row.is_online,
+    last_online_at: row.last_online_at,
+  }
+}
+
+const emptyRow = (id: string, subscriberId: string): RecipientRow => ({
   id,
   subscriber_id: subscriberId,
-  first_name: fields.firstName ?? null,
-  last_name: fields.lastName ?? null,
-  email: fields.email ?? null,
-  phone: fields.phone ?? null,
-  avatar: fields.avatar ?? null,
-  locale: fields.locale ?? null,
-  timezone: fields.timezone ?? null,
-  data: fields.data ?? null,
+  first_name: null,
+  last_name: null,
+  email: null,
+  phone: null,
+  avatar: null,
+  locale: null,
+  timezone: null,
+  data: null,
   preferences: null,
   is_online: false,
   last_online_at: null,
@@ -118,8 +138,8 @@ interface LookedUp {
   readonly ids: Map<string, string>
   /** For the same, if they were read. */
   readonly rows: readonly SubscriberRow[]
-  /** For those with changes. */
-  readonly differing: ReadonlyMap<string, string>
+  /** Those with changes, as they are. */
+  readonly differing: ReadonlyMap<string, SubscriberRow>
 }
 
 /** `looksAtAll`: also at those who are only named. */
@@ -137,15 +157,18 @@ async function lookUp(
     named.length === 0 ? new Map<string, string>() : findSubscriberIds(db, environment, named),
     described.length === 0 ? [] : findSubscriberRows(db, environment, describedIds),
   ])
-  const differing = new Map<string, string>()
+  const differing = new Map<string, SubscriberRow>()
   const same: SubscriberRow[] = []
   const stored = new Map(rows.map((row) => [row.subscriber_id, row]))
   for (const { subscriberId, fields } of described) {
     const row = stored.get(subscriberId)
     if (row === undefined) continue
-    const isChanged = differs(row, fields)
-    ;(isChanged ? differing : ids).set(subscriberId, row.id)
-    if (!isChanged) same.push(row)
+    if (differs(row, fields)) {
+      differing.set(subscriberId, row)
+      continue
+    }
+    ids.set(subscriberId, row.id)
+    same.push(row)
   }
   return { ids, rows: same, differing }
 }

@@ -1,4 +1,4 @@
-// Decides jobs before their events are written, if everything needed for it is at hand.
+// Decides jobs before their events are written, if everything needed for it is at hand, or on the suppression list.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { StepType, WorkflowVersion } from '../domain/workflows/workflow.ts'
@@ -11,6 +11,7 @@ import { DecidedLater, decideBatch } from './decide/decide-batch.ts'
 import { followerOf } from './decide/follower.ts'
 import type { FactSources } from './decide/load-facts.ts'
 import { loadFacts } from './decide/load-facts.ts'
+import { withoutSuppressed } from './decide/suppressed.ts'
 import type { LinkSources } from './decide/unsubscribe-headers.ts'
 import { unsubscribeLinks } from './decide/unsubscribe-headers.ts'
 import { dispatch } from './dispatch.ts'
@@ -67,7 +68,6 @@ async function decide(
   const versions = await load.versions.of(load.db, environment, [...new Set(jobs.map((job) => job.versionId))])
   if (!jobs.every((job) => isDecidable(job, versions.get(job.versionId)))) return undefined
   const facts = await loadFacts(load, environment, jobs)
-  if (facts.mayBeSuppressed) return undefined
   const links = await unsubscribeLinks(
     atHand.links,
     environment,
@@ -91,14 +91,11 @@ async function decide(
   if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
-  const placed = placeBatch(
-    stages.place,
-    environment,
-    facts,
-    { ...decided, madeAfter },
-    { sends: decided.sends, skipped: [] },
-    now,
-  )
+  // Not at hand, but soon: deciding in its own turn would take another commit.
+  const left = facts.mayBeSuppressed
+    ? await withoutSuppressed(stages.decide, environment, decided.sends, now)
+    : { sends: decided.sends, skipped: [] }
+  const placed = placeBatch(stages.place, environment, facts, { ...decided, madeAfter }, left, now)
   return decidedAtOnce(stages, environment, jobs, placed, decided.madeAfter)
 }
 

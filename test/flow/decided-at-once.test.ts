@@ -8,6 +8,7 @@ import { createTestApp } from '../support/app.ts'
 import type { Fate } from '../support/faulty-db.ts'
 import { createFaultyDb, sqlError } from '../support/faulty-db.ts'
 import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
+import { eventually } from '../support/service.ts'
 import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 interface Side {
@@ -199,10 +200,130 @@ test('what must ask first has its own turn; the others do not', async () => {
   assert.equal(await decidedOf([inApp('One'), email('Two')]), 1, 'the second; the first fills what is kept')
   assert.equal(await decidedOf([inApp('One'), phone]), 0)
   assert.equal(await decidedOf([digest(), email('Two')]), 0)
-  const suppression = { channel: 'email', address: 'other@example.org', reason: 'bounced' }
-  await scene.expect(201, 'POST', '/v1/suppressions', suppression)
-  assert.equal(await decidedOf([inApp('One'), email('Two')]), 0, 'the list is asked first')
+})
+
+test('what is kept from being sent by the suppression list is so at once, and the others are sent', async () => {
+  const results: unknown[] = []
+  const decided = fateOfThoseAtOnce(undefined)
+  for (const side of [inTurn, atOnce]) {
+    const { scene } = side
+    await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address: 'Listed@example.org' })
+    const workflow = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
+    for (const address of ['first@example.org', 'listed@example.org', 'other@example.org']) {
+      const transactionId = await scene.trigger(workflow, { subscriberId: fresh('person'), email: address })
+      await settle(side)
+      results.push(await seen(side, transactionId))
+    }
+    await scene.rows(sql`delete from suppressions`)
+  }
+  assert.equal(decided(), 2, 'all but the first, which fills what is kept')
+  assert.deepEqual(results.slice(3), results.slice(0, 3))
+  assert.match(JSON.stringify(results[1]), /suppression list/)
+  assert.deepEqual(
+    atOnce.mail.asked.map(({ to }) => to[0]),
+    ['first@example.org', 'other@example.org'],
+  )
+})
+
+test('a critical workflow reaches those who opted out at once, and no one whose address bounced', async () => {
+  const results: unknown[] = []
+  for (const side of [inTurn, atOnce]) {
+    const { scene } = side
+    for (const reason of ['opted_out', 'bounced'])
+      await scene.expect(201, 'POST', '/v1/suppressions', {
+        channel: 'email',
+        address: `${reason}@example.org`,
+        reason,
+      })
+    const workflow = await scene.workflow([inApp('One'), email('Two')], { critical: true })
+    for (const name of ['first', 'opted_out', 'bounced']) {
+      const transactionId = await scene.trigger(workflow, {
+        subscriberId: fresh('person'),
+        email: `${name}@example.org`,
+      })
+      await settle(side)
+      results.push(await seen(side, transactionId))
+    }
+    await scene.rows(sql`delete from suppressions`)
+  }
+  assert.deepEqual(results.slice(3), results.slice(0, 3))
+  assert.deepEqual(
+    atOnce.mail.asked.map(({ to }) => to[0]),
+    ['first@example.org', 'opted_out@example.org'],
+  )
+})
+
+test('a suppression list that cannot be read: the event is accepted, and decided in its own turn', async () => {
+  const { scene, mail } = atOnce
+  await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address: 'listed@example.org' })
+  const workflow = await knownWorkflow()
+  let failed = 0
+  fault = ({ text }) => {
+    if (failed > 0 || !/from suppressions s/.test(text)) return undefined
+    failed += 1
+    return { fails: sqlError('57014') }
+  }
+  const transactionId = await scene.trigger(workflow, { subscriberId: fresh('person'), email: 'b@example.org' })
+  await settle(atOnce)
   await scene.rows(sql`delete from suppressions`)
+  assert.equal(failed, 1)
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
+  assert.equal(mail.asked.filter(({ to }) => to[0] === 'b@example.org').length, 1)
+})
+
+test('whoever was changed by someone else meanwhile is written to as they are then', async () => {
+  const { scene, mail, app } = atOnce
+  const workflow = await knownWorkflow()
+  const subscriberId = fresh('moving')
+  await scene.trigger(workflow, { subscriberId, email: 'old@example.org' })
+  await settle(atOnce)
+  const db = app.database.another()
+  let triggered: Promise<string> | undefined
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      update subscribers set email = 'new@example.org', updated_at = updated_at + interval '1 second'
+      where subscriber_id = ${subscriberId}`)
+    triggered = scene.trigger(workflow, { subscriberId, lastName: 'King' })
+    const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%changed_subscribers%'`
+    await eventually(async () => (await db.rows(waiting)).length > 0)
+  })
+  await triggered
+  await settle(atOnce)
+  assert.deepEqual(
+    mail.asked.map(({ to }) => to[0]).filter((address) => address !== 'a@example.org'),
+    ['old@example.org', 'new@example.org'],
+  )
+})
+
+test('someone whose fields the event changes, and its actor, are as they will be', async () => {
+  const words =
+    '{{ subscriber.firstName }} {{ subscriber.lastName }} {{ subscriber.data.plan }} by {{ actor.firstName }}'
+  const results: unknown[] = []
+  const decided = fateOfThoseAtOnce(undefined)
+  for (const side of [inTurn, atOnce]) {
+    const { scene } = side
+    const workflow = await scene.workflow([inApp(words), email(words)])
+    const actor = { subscriberId: 'changing-actor', firstName: 'Grace' }
+    const person = { subscriberId: 'changing', email: 'a@example.org', firstName: 'Ada', lastName: 'King' }
+    const changes = [
+      person,
+      { ...person, data: { plan: 'gold' } },
+      { subscriberId: 'changing', lastName: null },
+      { subscriberId: 'changing', email: 'b@example.org', data: { plan: 'basic' } },
+      { subscriberId: 'changing', email: null },
+    ]
+    for (const [place, to] of changes.entries()) {
+      const named = { ...actor, firstName: place === 3 ? 'Joan' : 'Grace' }
+      const transactionId = await scene.trigger(workflow, to, { actor: named })
+      await settle(side)
+      results.push(await seen(side, transactionId))
+    }
+  }
+  assert.equal(decided(), 4, 'all but the first, which fills what is kept')
+  assert.deepEqual(results.slice(5), results.slice(0, 5))
+  assert.match(JSON.stringify(results[1]), /Ada King gold by Grace/)
+  assert.match(JSON.stringify(results[2]), /Ada {2}gold by Grace/)
+  assert.match(JSON.stringify(results[3]), /Ada {2}basic by Joan/)
 })
 
 test('what PostgreSQL refuses in a message does not cost the event: it has its own turn', async () => {

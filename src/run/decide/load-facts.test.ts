@@ -10,7 +10,7 @@ import type { PreLeasedJob } from '../../record/notify.ts'
 import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
 import type { RecipientRow } from '../../store/people/subscribers.ts'
 import type { FactSources } from './load-facts.ts'
-import { loadFacts } from './load-facts.ts'
+import { foreseenPeople, loadFacts } from './load-facts.ts'
 
 const environment = { id: 'environment-1' } as Environment
 const stampsOf = (integrations: string): ConfigurationStamps => ({
@@ -82,3 +82,13 @@ for (const [what, ageMs] of [
     assert.deepEqual([loaded.people, loaded.stamp], [['read'], 'read'])
   })
 }
+
+test('of someone who is a recipient here and an actor there, what was read last counts', () => {
+  const stamps = stampsOf('kept')
+  const row = (id: string, email: string) => ({ id, email }) as RecipientRow
+  const early = { readAt: new Date(1), stamps, recipient: row('q', 'q'), actor: row('p', 'old') }
+  const late = { readAt: new Date(2), stamps, recipient: row('p', 'new') }
+  const lastOf = (people: readonly RecipientRow[]) => people.filter(({ id }) => id === 'p').at(-1)?.email
+  assert.equal(lastOf(foreseenPeople([early, late])), 'new')
+  assert.equal(lastOf(foreseenPeople([{ ...late, readAt: new Date(0) }, early])), 'old')
+})

@@ -90,28 +90,29 @@ export function loadFacts(
 
 async function readFacts(
   db: Sql,
-  { world, versions: known, integrations: opened, wordings }: FactSources,
+  { world, versions: cached, integrations: opened, wordings }: FactSources,
   environment: Environment,
   asked: readonly Job[],
   tried?: TriedFacts,
 ): Promise<Facts> {
   const resumed = asked.filter((job) => job.status === 'running')
   // Cached after the first time: they say what else is needed, so that most batches load it all in one round trip.
-  const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
+  const versions = await cached.of(db, environment, unique(asked.map((job) => job.versionId)))
   const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
   const jobs = [...asked, ...followers.values()]
   const foreseen = tried === undefined ? stillFresh(asked, world.now()) : undefined
   const [read, recipients, digests, stamps, unsent, channels, previous] = await Promise.all([
     findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
-    foreseen?.map(({ recipient }) => recipient) ??
-      findRecipients(
-        db,
-        environment,
-        unique(
-          jobs.map((job) => job.subscriberId),
-          tried?.subscribers,
-        ),
-      ),
+    foreseen === undefined
+      ? findRecipients(
+          db,
+          environment,
+          unique(
+            jobs.map((job) => job.subscriberId),
+            tried?.subscribers,
+          ),
+        )
+      : [],
     findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
     foreseen?.at(-1)?.stamps ?? readStamps(db, environment),
     findUnsent(db, environment, resumed).then((found) =>
@@ -122,17 +123,12 @@ async function readFacts(
   ])
   const events = [...read, ...new Set(fastFlatMap(jobs, (job) => job.event ?? []))]
   const tenantIds = events.map((event) => event.tenantId)
+  const actorIds = events.map((event) => event.actorId)
+  const known = tried?.subscribers ?? byId(foreseenPeople(foreseen ?? []))
   const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
-    findRecipients(
-      db,
-      environment,
-      unique(
-        events.map((event) => event.actorId),
-        tried?.subscribers,
-      ),
-    ),
+    findRecipients(db, environment, unique(actorIds, known)),
     findTenants(db, environment, { ids: unique(tenantIds, tried?.tenants) }),
     findContexts(db, environment, unique(fastFlatMap(events, (event) => event.contextKeys ?? []))),
     findWorkflowOverrides(db, environment, unique(tenantIds)),
@@ -141,7 +137,7 @@ async function readFacts(
     followers,
     versions,
     events: byId(events),
-    subscribers: byId([...recipients, ...actors, ...(tried?.subscribers.values() ?? [])]),
+    subscribers: byId([...recipients, ...actors, ...known.values()]),
     tenants: new Map([...tenants.map((tenant) => [tenant._id, tenant] as const), ...(tried?.tenants ?? [])]),
     contexts: new Map(contexts.map((context) => [context.key, context])),
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
@@ -172,6 +168,10 @@ function stillFresh(jobs: readonly PreLeasedJob[], now: Date): readonly Foreseen
   }
   return fresh.sort((one, other) => one.readAt.getTime() - other.readAt.getTime())
 }
+
+/** Recipients and actors, in the order in which they were read: of one who was read twice, the last counts. */
+export const foreseenPeople = (foreseen: readonly ForeseenFacts[]): RecipientRow[] =>
+  fastFlatMap(foreseen, ({ actor, recipient }) => (actor === undefined ? recipient : [actor, recipient]))
 
 /** A run that is only tried goes step by step. */
 const noFollowers: ReadonlyMap<string, Job> = new Map()

@@ -108,15 +108,21 @@ export const subscriberInsertion = (
   statement: sql`${insertionOf(environment, upserts, now)} returning s.id`,
 })
 
-/**
- * Changes fields of those that exist, and differ; as a part of a larger statement, which is given how many there were.
- */
-export const subscriberChanges = (environment: Environment, upserts: readonly SubscriberUpsert[], now: Date): Part => ({
-  as: sql`changed_subscribers`,
-  name: 'subscriber-change',
-  // By id as well: a subscriber that was deleted and created again in the meantime is a different one.
-  statement: sql`${changesOf(environment, upserts, now, sql`and s.id = g.id`)} returning s.id`,
-})
+export interface SubscriberChange extends SubscriberUpsert {
+  /** When the row was last changed, as it was read. */
+  readonly readAs: Date
+}
+
+/** As a part of a larger statement, which is given how many there were: without those who are no longer as they were read. */
+export const subscriberChanges = (environment: Environment, changes: readonly SubscriberChange[], now: Date): Part => {
+  const place = sql`array_position(${changes.map(({ id }) => id)}::uuid[], s.id)`
+  const isAsRead = sql`and s.id = g.id and s.updated_at = (${changes.map(({ readAs }) => readAs)}::timestamptz[])[${place}]`
+  return {
+    as: sql`changed_subscribers`,
+    name: 'subscriber-change',
+    statement: sql`${changesOf(environment, changes, now, isAsRead)} returning s.id`,
+  }
+}
 
 /** Updates those that exist where a given field differs, and returns all that exist. */
 export async function updateSubscribers(
