@@ -42,10 +42,14 @@ async function everythingOf(name: string): Promise<number> {
          + (select count(*) from subscribers where subscriber_id like ${`${name}-%`}) as count`)
 }
 
+/** Those that take the longer way, a transaction of several statements. */
+const withContext = <Event extends object>(events: readonly Event[]) =>
+  events.map((event) => ({ ...event, context: { shop: 'north' } }))
+
 test('a bulk call that was killed before its commit left nothing; repeated with its key it runs once, and a repeat of that not at all', async () => {
   const before = eventsOf('before', 3)
   await trigger(node, before)
-  const events = eventsOf('torn', 5)
+  const events = withContext(eventsOf('torn', 5))
   const stall = await scene.stall({ on: 'jobs', event: 'insert' })
   const headers = { 'idempotency-key': 'bulk-of-torn' }
   const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
@@ -66,6 +70,25 @@ test('a bulk call that was killed before its commit left nothing; repeated with 
   await trigger(node, events)
   await completed(node, idsOf(events))
   assert.deepEqual(await said('torn'), twiceEach('torn', 5))
+})
+
+test('a call that was killed within its only statement is there wholly or not at all, and repeated with its key it runs once', async () => {
+  const events = eventsOf('only', 5)
+  const stall = await scene.stall({ on: 'jobs', event: 'insert' })
+  const headers = { 'idempotency-key': 'bulk-of-only' }
+  const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
+  await stall.reached()
+  await node.kill()
+  assert.ok((await call) instanceof Error, 'no one was answered that it was accepted')
+  await stall.release()
+  await scene.gone(node)
+  const written = await everythingOf('only')
+  assert.ok(written === 0 || written === 20, `${written} rows`)
+  node = await scene.start('after only')
+  const repeated = await node.ask('POST', '/v1/events/trigger/bulk', { events }, headers)
+  assert.deepEqual([repeated.status, repeated.headers.get('idempotency-replay')], [201, written === 0 ? null : 'true'])
+  await completed(node, idsOf(events))
+  assert.deepEqual(await said('only'), twiceEach('only', 5))
 })
 
 test('a call that was killed within its commit is there wholly; its repeat is answered as the first would have been', async () => {
