@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import { untilGone } from '../../src/http/install-route.ts'
 import { createActivityNews, followersMax } from '../../src/read/activity/activity-news.ts'
 import { listEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
-import { inApp } from '../support/workflow-scene.ts'
+import { delay, inApp } from '../support/workflow-scene.ts'
 
 interface News {
   readonly created: number
@@ -54,6 +55,27 @@ test('a follower is greeted at once, hears of what is new in its environment, an
   development.gone.abort()
   production.gone.abort()
   assert.equal(await development.next(), undefined)
+})
+
+test('a step whose change commits after it was looked for is reported, and only once', async () => {
+  const scene = new FlowScene(app)
+  const { triggers } = await scene.created([delay(), inApp()])
+  const { body } = await scene.single({ name: triggers[0].identifier, to: 'late' })
+  await scene.work()
+  const { next, gone } = await following('Development')
+  assert.equal(((await next()) as News).changed, 0)
+  app.world.advance(10)
+  const change = app.database.another()
+  await change.transaction(async (tx) => {
+    await tx.run(sql`
+      update jobs set updated_at = ${app.world.now()}
+      where event_id = (select id from events where transaction_id = ${body.transactionId})`)
+    // Fifteen looks see nothing of it.
+    assert.equal(await next(), ': nothing new\n\n')
+  })
+  assert.equal(((await next()) as News).changed, 1)
+  assert.equal(await next(), ': nothing new\n\n')
+  gone.abort()
 })
 
 test('a stream ends after a minute, and the next one goes on where it ended', async () => {

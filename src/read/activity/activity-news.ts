@@ -12,6 +12,8 @@ const followedMs = 60_000
 const silenceMsMax = 15_000
 /** Counting stops there. */
 const newsMax = 1_000
+/** A change carries the time at which its transaction began: one that commits later than that is still noticed. */
+const commitMsMax = 30_000
 /** The latest steps. Changes of older ones, such as after a long delay, are not reported. */
 const stepsLookedAt = 200
 /** Of each environment on a node: each keeps a connection open and queries once per second. */
@@ -27,6 +29,8 @@ interface News {
 interface Look {
   readonly newest: string | null
   readonly at: Date
+  /** The steps that changed shortly before, each with its time. */
+  readonly changes: ReadonlySet<string>
 }
 
 /** Whose activity, since which notification, and until when. */
@@ -78,19 +82,23 @@ async function* leaving(news: AsyncIterable<string>, leave: () => void): AsyncGe
 
 async function* newsOf(db: Db, world: World, { environment, after, signal }: Following): AsyncGenerator<string> {
   const startedAt = world.now()
-  let last: Look = { newest: after ?? (await newestOf(db, environment)), at: startedAt }
+  const newest = after ?? (await newestOf(db, environment))
+  let last: Look = { newest, at: startedAt, changes: new Set() }
+  // Whoever goes on from a stream before hears of what changed in between; others have just looked.
+  if (after === undefined) last = { ...last, changes: (await look(db, environment, last)).changes }
   let saidAt = startedAt.getTime()
   yield eventOf({ created: 0, changed: 0, newest: last.newest })
   while (!signal.aborted && last.at.getTime() - startedAt.getTime() < followedMs) {
     await world.sleep(lookEveryMs, signal)
     if (signal.aborted) return
     const at = world.now()
-    const found = await look(db, environment, last)
-    last = { newest: found.newest ?? last.newest, at }
-    const isSilent = found.created === 0 && found.changed === 0
+    const { created, changes, newest: latest } = await look(db, environment, last)
+    const changed = [...changes].filter((change) => !last.changes.has(change)).length
+    last = { newest: latest ?? last.newest, at, changes }
+    const isSilent = created === 0 && changed === 0
     if (isSilent && at.getTime() - saidAt < silenceMsMax) continue
     saidAt = at.getTime()
-    yield isSilent ? ': nothing new\n\n' : eventOf({ ...found, newest: last.newest })
+    yield isSilent ? ': nothing new\n\n' : eventOf({ created, changed, newest: last.newest })
   }
 }
 
@@ -102,17 +110,22 @@ async function newestOf(db: Db, environment: Environment): Promise<string | null
   return row?.id ?? null
 }
 
+interface Found extends Omit<News, 'changed'> {
+  readonly changes: ReadonlySet<string>
+}
+
 /** Ids carry their time, so what is new stands at the end of the index. */
-async function look(db: Db, environment: Environment, last: Look): Promise<News> {
-  const row = await db.row<News>(sql`
+async function look(db: Db, environment: Environment, last: Look): Promise<Found> {
+  const since = new Date(last.at.getTime() - commitMsMax)
+  const row = await db.row<Omit<Found, 'changes'> & { changes: string[] }>(sql`
     with created as (
       select id from notifications
       where environment_id = ${environment.id} and (${last.newest}::uuid is null or id > ${last.newest}::uuid)
       order by id desc limit ${newsMax}),
     steps as (
-      select updated_at from jobs where environment_id = ${environment.id} order by id desc limit ${stepsLookedAt})
+      select id, updated_at from jobs where environment_id = ${environment.id} order by id desc limit ${stepsLookedAt})
     select (select count(*)::integer from created) as created,
-           (select count(*)::integer from steps where updated_at > ${last.at}) as changed,
+           array(select id::text || ' ' || updated_at::text from steps where updated_at > ${since}) as changes,
            (select id from created order by id desc limit 1) as newest`)
-  return row ?? { created: 0, changed: 0, newest: null }
+  return { created: row?.created ?? 0, changes: new Set(row?.changes), newest: row?.newest ?? null }
 }
