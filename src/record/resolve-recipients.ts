@@ -9,10 +9,11 @@ import { readStamps } from '../store/operate/configuration-stamps.ts'
 import { channelChanges } from '../store/people/channel-changes.ts'
 import type { ChannelChange } from '../store/people/subscriber-channels.ts'
 import { mergeChannels } from '../store/people/subscriber-channels.ts'
-import type { RecipientRow, SubscriberChange, SubscriberRow, SubscriberUpsert } from '../store/people/subscribers.ts'
+import type { SubscriberChange, SubscriberRow, SubscriberUpsert } from '../store/people/subscribers.ts'
 import { findSubscriberIds, findSubscriberRows, storedFields, upsertSubscribers } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { ForeseenFacts } from './notify.ts'
+import { newSubscriberRow, withFields } from './subscriber-rows.ts'
 
 export interface ResolvedRecipients {
   /** Internal ids by subscriberId; every recipient is in it. */
@@ -72,7 +73,7 @@ export async function foreseePeople(
   ])
   const made: SubscriberUpsert[] = []
   const changed: SubscriberChange[] = []
-  const written: RecipientRow[] = []
+  const written: SubscriberRow[] = []
   for (const { subscriberId, fields } of recipients) {
     if (ids.has(subscriberId)) continue
     const before = differing.get(subscriberId)
@@ -80,49 +81,13 @@ export async function foreseePeople(
     if (before === undefined) made.push({ id, subscriberId, fields })
     else changed.push({ id, subscriberId, fields, readAs: before.updated_at })
     ids.set(subscriberId, id)
-    written.push(writtenRow(before ?? emptyRow(id, subscriberId), fields))
+    written.push(withFields(before ?? newSubscriberRow(id, subscriberId, now), fields))
   }
   const facts = new Map<string, ForeseenFacts>()
   if (stamps === undefined) return { ids, made, changed, facts }
   for (const recipient of [...rows, ...written]) facts.set(recipient.id, { readAt: now, stamps, recipient })
   return { ids, made, changed, facts }
 }
-
-/** As a row will be once these fields are written. What is not given stays. */
-function writtenRow(row: RecipientRow, fields: SubscriberFields): RecipientRow {
-  const { firstName, lastName, email, phone, avatar, locale, timezone, data } = fields
-  return {
-    id: row.id,
-    subscriber_id: row.subscriber_id,
-    first_name: firstName === undefined ? row.first_name : firstName,
-    last_name: lastName === undefined ? row.last_name : lastName,
-    email: email === undefined ? row.email : email,
-    phone: phone === undefined ? row.phone : phone,
-    avatar: avatar === undefined ? row.avatar : avatar,
-    locale: locale === undefined ? row.locale : locale,
-    timezone: timezone === undefined ? row.timezone : timezone,
-    data: data === undefined ? row.data : data,
-    preferences: row.preferences,
-    is_online: row.is_online,
-    last_online_at: row.last_online_at,
-  }
-}
-
-const emptyRow = (id: string, subscriberId: string): RecipientRow => ({
-  id,
-  subscriber_id: subscriberId,
-  first_name: null,
-  last_name: null,
-  email: null,
-  phone: null,
-  avatar: null,
-  locale: null,
-  timezone: null,
-  data: null,
-  preferences: null,
-  is_online: false,
-  last_online_at: null,
-})
 
 /** Existing subscribers without changes: most are, and cost no write, no lock and no comparison of fields. */
 async function findKnown(

@@ -11,6 +11,7 @@ import type { Environment } from '../domain/environment.ts'
 import { SigningKeys } from '../domain/operate/signing-keys.ts'
 import type { Tenant } from '../domain/people/tenant.ts'
 import type { NotificationStep, StepType } from '../domain/workflows/workflow.ts'
+import { newSubscriberRow } from '../record/subscriber-rows.ts'
 import type { SigningSecrets } from '../run/cache/signing-secrets.ts'
 import type { FactSources, Facts } from '../run/decide/load-facts.ts'
 import { loadFacts } from '../run/decide/load-facts.ts'
@@ -18,7 +19,7 @@ import type { LinkSources, UnsubscribeLinks } from '../run/decide/unsubscribe-he
 import { unsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
 import type { ContextRow } from '../store/people/contexts.ts'
 import type { People } from './people.ts'
-import { newSubscriberRow, withBrought } from './people.ts'
+import { withBrought } from './people.ts'
 
 /** An event that would run, numbered. */
 export interface NumberedEvent extends Runnable {

@@ -7,8 +7,8 @@ import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Sealer } from '../domain/operate/sealed.ts'
 import type { ChannelSettings } from '../domain/people/channel-settings.ts'
-import type { SubscriberFields } from '../domain/people/subscriber.ts'
 import { mergedRecipients, resolveChannels } from '../record/resolve-recipients.ts'
+import { newSubscriberRow, withFields } from '../record/subscriber-rows.ts'
 import type { ChannelChange, Entry } from '../store/people/subscriber-channels.ts'
 import { findEntries, mergeEntries } from '../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../store/people/subscribers.ts'
@@ -62,42 +62,6 @@ export async function findPeople(
   }
   const made = new Set(recipients.map((one) => one.subscriberId).filter((subscriberId) => !stored.has(subscriberId)))
   return { ids, rows, made, warnings, channels }
-}
-
-/** A new subscriber, without data. */
-export const newSubscriberRow = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
-  id,
-  subscriber_id: subscriberId,
-  first_name: null,
-  last_name: null,
-  email: null,
-  phone: null,
-  avatar: null,
-  locale: null,
-  timezone: null,
-  data: null,
-  preferences: null,
-  is_online: false,
-  last_online_at: null,
-  created_at: now,
-  updated_at: now,
-})
-
-/** What is absent stays, null clears. */
-function withFields(row: SubscriberRow, fields: SubscriberFields): SubscriberRow {
-  if (Object.keys(fields).length === 0) return row
-  const { firstName, lastName, email, phone, avatar, locale, timezone, data } = fields
-  return {
-    ...row,
-    ...(firstName === undefined ? {} : { first_name: firstName }),
-    ...(lastName === undefined ? {} : { last_name: lastName }),
-    ...(email === undefined ? {} : { email }),
-    ...(phone === undefined ? {} : { phone }),
-    ...(avatar === undefined ? {} : { avatar }),
-    ...(locale === undefined ? {} : { locale }),
-    ...(timezone === undefined ? {} : { timezone }),
-    ...(data === undefined ? {} : { data: data as SubscriberRow['data'] }),
-  }
 }
 
 /** The entries of chat and push, with those that the event brings. */
