@@ -42,6 +42,21 @@ async function everythingOf(name: string): Promise<number> {
          + (select count(*) from subscribers where subscriber_id like ${`${name}-%`}) as count`)
 }
 
+/** A bulk call whose node is killed where it stalls; the database goes on. */
+async function killedAt(
+  place: Parameters<FaultScene['stall']>[0],
+  events: readonly object[],
+  headers: Record<string, string>,
+): Promise<void> {
+  const stall = await scene.stall(place)
+  const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
+  await stall.reached()
+  await node.kill()
+  assert.ok((await call) instanceof Error, 'no one was answered that it was accepted')
+  await stall.release()
+  await scene.gone(node)
+}
+
 /** Those that take the longer way, a transaction of several statements. */
 const withContext = <Event extends object>(events: readonly Event[]) =>
   events.map((event) => ({ ...event, context: { shop: 'north' } }))
@@ -50,14 +65,8 @@ test('a bulk call that was killed before its commit left nothing; repeated with 
   const before = eventsOf('before', 3)
   await trigger(node, before)
   const events = withContext(eventsOf('torn', 5))
-  const stall = await scene.stall({ on: 'jobs', event: 'insert' })
   const headers = { 'idempotency-key': 'bulk-of-torn' }
-  const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
-  await stall.reached()
-  await node.kill()
-  assert.ok((await call) instanceof Error, 'no one was answered that it was accepted')
-  await stall.release()
-  await scene.gone(node)
+  await killedAt({ on: 'jobs', event: 'insert' }, events, headers)
   assert.equal(await everythingOf('torn'), 0)
   node = await scene.start('second')
   await completed(node, idsOf(before))
@@ -74,14 +83,8 @@ test('a bulk call that was killed before its commit left nothing; repeated with 
 
 test('a call that was killed within its only statement is there wholly or not at all, and repeated with its key it runs once', async () => {
   const events = eventsOf('only', 5)
-  const stall = await scene.stall({ on: 'jobs', event: 'insert' })
   const headers = { 'idempotency-key': 'bulk-of-only' }
-  const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
-  await stall.reached()
-  await node.kill()
-  assert.ok((await call) instanceof Error, 'no one was answered that it was accepted')
-  await stall.release()
-  await scene.gone(node)
+  await killedAt({ on: 'jobs', event: 'insert' }, events, headers)
   const written = await everythingOf('only')
   assert.ok(written === 0 || written === 20, `${written} rows`)
   node = await scene.start('after only')
@@ -93,14 +96,8 @@ test('a call that was killed within its only statement is there wholly or not at
 
 test('a call that was killed within its commit is there wholly; its repeat is answered as the first would have been', async () => {
   const events = eventsOf('kept', 5)
-  const stall = await scene.stall({ on: 'transactions', event: 'insert', inCommit: true })
   const headers = { 'idempotency-key': 'bulk-of-kept' }
-  const call = node.ask('POST', '/v1/events/trigger/bulk', { events }, headers).catch((error: Error) => error)
-  await stall.reached()
-  await node.kill()
-  assert.ok((await call) instanceof Error)
-  await stall.release()
-  await scene.gone(node)
+  await killedAt({ on: 'transactions', event: 'insert', inCommit: true }, events, headers)
   node = await scene.start('third')
   await completed(node, idsOf(events))
   const repeated = await node.ask('POST', '/v1/events/trigger/bulk', { events }, headers)

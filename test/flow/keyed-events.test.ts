@@ -195,7 +195,7 @@ function crowd(random: Random): Promise<Sent[]> {
     const key = !isShared && random.chance(0.5) ? undefined : one.key
     const kind = !isShared && random.chance(0.1) ? 'refused' : 'runs'
     const text = isShared && random.chance(0.15) ? 'Other' : 'Hello'
-    const body = eventTo(one.person, text, { ...one.more, ...(kind === 'refused' ? { name: 'nobody-knows-it' } : {}) })
+    const body = eventTo(one.person, text, { ...one.more, ...(kind === 'refused' ? { name: 'unknown-workflow' } : {}) })
     for (let turns = random.integer(6); turns > 0; turns -= 1) await new Promise(setImmediate)
     const reply = one.isBulk && kind === 'runs' ? await bulk(at, [body], key) : await single(at, body, key)
     return { kind, key, person: one.person, text, reply }
