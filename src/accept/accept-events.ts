@@ -4,10 +4,10 @@ import { createGroup } from '../commit/group.ts'
 import type { AnsweredCall } from '../commit/once.ts'
 import { claimCalls, keepAnswers } from '../commit/once.ts'
 import { wasOutrun } from '../db/expect-rows.ts'
-import type { Db, Tx } from '../db/sql.ts'
+import type { Db, Sql, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
-import type { EventRequest, TriggerResult } from '../domain/delivery/event.ts'
+import type { EventRequest, Recipient, TriggerResult } from '../domain/delivery/event.ts'
 import { directLane } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -16,7 +16,7 @@ import { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { decidedAtOnceMax } from '../record/decided-at-once.ts'
-import type { ForeseenPeople } from '../record/resolve-recipients.ts'
+import { foreseeSurroundings } from '../record/foresee-surroundings.ts'
 import { foreseePeople } from '../record/resolve-recipients.ts'
 import { compileSchema } from '../render/payload/schema-elsewhere.ts'
 import { hasAnswers } from '../store/operate/idempotency.ts'
@@ -26,6 +26,7 @@ import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
 import { createCheckedVersions, readForJudging } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
 import { areLarge, isPlain, jobsAtOnce, peopleOf, rowsAtOnce, withLargeExpanded, writeEvents } from './write-events.ts'
+import type { Foreseen } from './write-plain-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
 
 export interface Triggers {
@@ -151,7 +152,7 @@ async function acceptTogether<Body>(
   shape: AnswerShape<Body>,
 ): Promise<(Answer<Body> | Problem)[]> {
   const { db, world, decideAtOnce } = accepting
-  const { judged, people } = await judgeCalls(accepting, environment, calls)
+  const { judged, foreseen } = await judgeCalls(accepting, environment, calls)
   let taken = 0
   const numbered = calls.map(({ events, traceparent }) => {
     taken += events.length
@@ -170,7 +171,7 @@ async function acceptTogether<Body>(
     // A call with a key whose answer is not stored would not be protected by it.
     const areProtected = calls.every(({ idempotency }, index) => idempotency === undefined || answered[index])
     const written =
-      people && areProtected && (await unlessOutrun(() => writePlainEvents(db, acceptance, plain, people)))
+      foreseen && areProtected && (await unlessOutrun(() => writePlainEvents(db, acceptance, plain, foreseen)))
     if (written) return { written, result: answers }
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
@@ -241,8 +242,8 @@ function countAccepted({ meter }: World, calls: readonly NumberedCall[]): void {
 
 interface JudgedCalls {
   readonly judged: readonly Judged[]
-  /** When the events need nothing written but themselves and the people they name. */
-  readonly people: ForeseenPeople | undefined
+  /** When the events need nothing written but themselves, and the people and contexts they name. */
+  readonly foreseen: Foreseen | undefined
 }
 
 /** The content of the events and their recipients, in one round trip. */
@@ -257,22 +258,41 @@ async function judgeCalls(
   const mayBePlain = requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
   const named = mayBePlain ? fastFlatMap(requests, peopleOf) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
-  const [judge, people, hasRepeats] = await db.together((on) =>
+  const [judge, foreseen, hasRepeats] = await db.together((on) =>
     Promise.all([
       readForJudging(on, environment, versions, events),
-      mayBePlain ? foreseePeople(on, world, environment, named, areDecidedSoon) : undefined,
+      mayBePlain ? foresee(on, world, environment, { requests, named, withFacts: areDecidedSoon }) : undefined,
       mayBePlain && keyed.length > 0 && hasAnswers(on, environment, keyed),
     ]),
   )
   const judged = await judge()
-  if (hasRepeats) return { judged, people: undefined }
+  if (hasRepeats) return { judged, foreseen: undefined }
   const allRun = judged.every((one) => 'runnable' in one)
-  // An event that was refused may name people too: they must not be saved because of it. With a key, what does not run may be a
+  // An event that was refused may name people and contexts too: they must not be saved because of it. With a key, what does not run may be a
   // repeat, and has been answered before.
-  const mayWrite =
-    allRun || (keyed.length === 0 && people !== undefined && people.made.length + people.changed.length === 0)
-  return { judged, people: mayWrite ? people : undefined }
+  const mayWrite = allRun || (keyed.length === 0 && foreseen !== undefined && !writesMore(foreseen))
+  return { judged, foreseen: mayWrite ? foreseen : undefined }
 }
+
+async function foresee(
+  db: Sql,
+  world: World,
+  environment: Environment,
+  {
+    requests,
+    named,
+    withFacts,
+  }: { requests: readonly EventRequest[]; named: readonly Recipient[]; withFacts: boolean },
+): Promise<Foreseen> {
+  const [people, surroundings] = await Promise.all([
+    foreseePeople(db, world, environment, named, withFacts),
+    foreseeSurroundings(db, environment, requests),
+  ])
+  return { people, surroundings }
+}
+
+const writesMore = ({ people: { made, changed }, surroundings }: Foreseen): boolean =>
+  made.length + changed.length + surroundings.made.length > 0
 
 /** The second of two alike does not run, and the people it names are not to be written for it. */
 function repeatsTransaction(requests: readonly EventRequest[]): boolean {

@@ -2,14 +2,7 @@
 
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import type {
-  ContextMention,
-  EventRequest,
-  Recipient,
-  TenantMention,
-  TopicRecipient,
-  TriggeredEvent,
-} from '../domain/delivery/event.ts'
+import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../domain/delivery/event.ts'
 import {
   contextKeyOf,
   directLane,
@@ -26,16 +19,16 @@ import type { Topic } from '../domain/people/topic.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { countedEvents } from '../record/counts/count-accepted.ts'
-import type { Notified, PreLeasedJob } from '../record/notify.ts'
-import { firstJobs, preLeasedJob } from '../record/notify.ts'
-import type { ForeseenPeople, ResolvedRecipients } from '../record/resolve-recipients.ts'
+import { firstMentions } from '../record/foresee-surroundings.ts'
+import type { Notified } from '../record/notify.ts'
+import { firstJobs } from '../record/notify.ts'
+import type { ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
 import type { NewAttachment } from '../store/events/attachments.ts'
 import { insertAttachments } from '../store/events/attachments.ts'
 import type { NewEvent } from '../store/events/events.ts'
 import { claimTransactions, eventInsertion } from '../store/events/events.ts'
 import { notificationInsertion } from '../store/events/notifications.ts'
-import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import { insertTasks } from '../store/jobs/tasks.ts'
 import { countInsertion } from '../store/operate/counts.ts'
@@ -44,6 +37,7 @@ import { updateTenants } from '../store/people/tenants.ts'
 import { findTopics } from '../store/people/topics.ts'
 import type { World } from '../world/world.ts'
 import type { GivenEvent, Runnable } from './judge-events.ts'
+import { preLeasedJobs } from './pre-leased.ts'
 
 /** An event with the ids it was given. */
 export interface Numbered extends Runnable {
@@ -92,12 +86,12 @@ export function withLargeExpanded(events: readonly GivenEvent[]): readonly Given
   )
 }
 
-/** Whether it needs nothing written but itself, its transaction and the people it names. */
+/** Whether it needs nothing written but itself, its transaction, and the people and contexts it names. */
 export function isPlain(request: EventRequest): boolean {
-  const { topics, tenant, context, isBroadcast, attachments } = request
+  const { topics, tenant, isBroadcast, attachments } = request
   const changesTenant = tenant !== undefined && (tenant.name !== undefined || tenant.data !== undefined)
   const isLarge = isBroadcast || attachments.length > 0
-  const hasMore = isLarge || topics.length > 0 || context.length > 0 || changesTenant
+  const hasMore = isLarge || topics.length > 0 || changesTenant
   return !hasMore && !isExpanded(request) && peopleOf(request).every((one) => one.channels.length === 0)
 }
 
@@ -128,7 +122,7 @@ export async function writeEvents(
   if (events.length === 0) return { preLeased: [], leftWork: false, ...outrun }
   const people = fastFlatMap(events, ({ request }) => peopleOf(request))
   const resolved = await resolveRecipients(tx, world, environment, people)
-  await insertContexts(tx, environment, distinctContexts(events), now)
+  await insertContexts(tx, environment, [...firstMentions(events.map(({ request }) => request)).values()], now)
   await updateTenants(tx, environment, tenantChanges(events), now)
   const topics = await findTopics(tx, environment, [
     ...new Set(fastFlatMap(events, ({ request }) => request.topics.map((topic) => topic.topicKey))),
@@ -198,50 +192,6 @@ function piecesOf(rows: readonly NewEvent[]): NewEvent[][] {
   return pieces
 }
 
-/** With their events, where those are small. */
-export function preLeasedJobs(
-  environment: Environment,
-  jobs: readonly NewJob[],
-  lease: string,
-  rows: readonly NewEvent[],
-  facts?: ForeseenPeople['facts'],
-): PreLeasedJob[] {
-  const events = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
-  return jobs.map((job) => {
-    const event = events.get(job.eventId)
-    const own = facts?.get(job.subscriberId)
-    const actor = event?.actorId == null ? undefined : facts?.get(event.actorId)?.recipient
-    const foreseen = own === undefined || actor === undefined ? own : { ...own, actor }
-    return preLeasedJob(environment, job, lease, event, foreseen)
-  })
-}
-
-/**
- * The jobs that a node may have in flight then hold at most 24 MB of events; larger ones are read when they are needed.
- */
-const smallEventLetters = 8_000
-
-const isSmall = ({ payload, overrides, bytes = 0 }: NewEvent): boolean =>
-  bytes <= smallEventLetters && JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
-
-export function triggeredEvent(row: NewEvent): TriggeredEvent {
-  const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row
-  const { test = null, traceparent = null } = row
-  return {
-    id,
-    transactionId,
-    payload,
-    overrides,
-    actorId,
-    tenantId,
-    contextKeys,
-    severity,
-    attachments,
-    test,
-    traceparent,
-  }
-}
-
 /**
  * Those whose transaction id is new. A generated one cannot have been used before; of two equal ones in a request the
  * first runs.
@@ -274,17 +224,6 @@ const isLaterOfIts = (first: ReadonlyMap<string, Numbered>, event: Numbered): bo
 
 export const claimsOf = (first: ReadonlyMap<string, Numbered>): { transactionId: string; eventId: string }[] =>
   [...first.values()].map(({ transactionId, id }) => ({ transactionId, eventId: id }))
-
-function distinctContexts(events: readonly Numbered[]): ContextMention[] {
-  const mentions = new Map<string, ContextMention>()
-  for (const { request } of events) {
-    for (const mention of request.context) {
-      const key = contextKeyOf(mention)
-      if (!mentions.has(key)) mentions.set(key, mention)
-    }
-  }
-  return [...mentions.values()]
-}
 
 /** A mention with a name or data changes the tenant; of several, what the last one gives counts. */
 function tenantChanges(events: readonly Numbered[]): TenantMention[] {

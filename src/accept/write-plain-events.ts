@@ -1,5 +1,5 @@
-// Writes events that need nothing but themselves and their recipients: one statement, possibly with what was decided
-// for them at once.
+// Writes events that need nothing but themselves, their recipients and their contexts: one statement, possibly with what was
+// decided for them at once.
 import type { AnsweredCall } from '../commit/once.ts'
 import { firstAnswers } from '../commit/once.ts'
 import { expectRows, wasOutrun } from '../db/expect-rows.ts'
@@ -14,7 +14,8 @@ import { hintAtListed } from '../record/change-inboxes.ts'
 import { countedEvents } from '../record/counts/count-accepted.ts'
 import type { DecideAtOnce, DecidedAtOnce, DecidedRows } from '../record/decided-at-once.ts'
 import { decidedAtOnceMax, decidedRows } from '../record/decided-at-once.ts'
-import type { FirstJobs, PreLeasedJob } from '../record/notify.ts'
+import type { ForeseenSurroundings } from '../record/foresee-surroundings.ts'
+import type { FirstJobs, PreLeasedJob, Surroundings } from '../record/notify.ts'
 import { firstJobs } from '../record/notify.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
 import type { NewEvent } from '../store/events/events.ts'
@@ -25,10 +26,12 @@ import { jobInsertions } from '../store/jobs/insert.ts'
 import { countedInboxes, inboxNumbers } from '../store/messages/inbox-changes.ts'
 import type { CountedKey } from '../store/operate/counts.ts'
 import { countInsertion } from '../store/operate/counts.ts'
+import { contextInsertion } from '../store/people/contexts.ts'
 import { subscriberChanges, subscriberInsertion } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
+import { jobsWithAll, preLeasedJobs } from './pre-leased.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
-import { claimsOf, firstOfEach, notifiedOf, preLeasedJobs, rowOf } from './write-events.ts'
+import { claimsOf, firstOfEach, notifiedOf, rowOf } from './write-events.ts'
 
 /** What is written, but for the jobs. */
 interface PlainRows extends FirstJobs {
@@ -40,6 +43,12 @@ interface PlainRows extends FirstJobs {
 interface CheckedPart {
   readonly part: Part
   readonly count: number
+}
+
+/** What was read for the events before they are written. */
+export interface Foreseen {
+  readonly people: ForeseenPeople
+  readonly surroundings: ForeseenSurroundings
 }
 
 export interface PlainEvents {
@@ -58,29 +67,44 @@ export async function writePlainEvents(
   db: Sql,
   acceptance: Acceptance,
   { events, answered, decideAtOnce }: PlainEvents,
-  people: ForeseenPeople,
+  foreseen: Foreseen,
 ): Promise<WrittenEvents> {
   if (events.length === 0) return { preLeased: [], leftWork: false }
   const { environment, world, reservation } = acceptance
   // First: a repeat does not wait for what the first call waits for.
   const answers =
     answered.length === 0 ? [] : [{ part: await firstAnswers(world, environment, answered), count: answered.length }]
-  const plain = plainRows(acceptance, events, people, answers)
+  const plain = plainRows(acceptance, events, foreseen, answers)
   const { jobs, rows } = plain
-  const preLeased =
-    reservation === undefined ? [] : preLeasedJobs(environment, jobs, reservation.lease, rows, people.facts)
-  const mayDecide = preLeased.length > 0 && preLeased.length <= decidedAtOnceMax
-  const decided = mayDecide ? await decideAtOnce?.(environment, preLeased) : undefined
-  const next = decided && (await writeDecided(db, acceptance, plain, preLeased, decided))
-  if (next !== undefined) return { preLeased: next, leftWork: false }
+  const lease = reservation?.lease
+  const { facts } = foreseen.people
+  if (decideAtOnce !== undefined && lease !== undefined && jobs.length > 0 && jobs.length <= decidedAtOnceMax) {
+    const surroundings = surroundingsOf(events, foreseen.surroundings)
+    const whole = jobsWithAll(environment, jobs, lease, rows, { facts, surroundings })
+    const decided = await decideAtOnce(environment, whole)
+    const next = decided && (await writeDecided(db, acceptance, plain, whole, decided))
+    if (next !== undefined) return { preLeased: next, leftWork: false }
+  }
   await write(db, acceptance, plain, jobInsertions(environment, jobs, leaseOf(acceptance)))
+  const preLeased = lease === undefined ? [] : preLeasedJobs(environment, jobs, lease, rows, facts)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0 }
+}
+
+/** Undefined if they name nothing, as most do. */
+function surroundingsOf(
+  events: readonly Numbered[],
+  { contexts, overrides }: ForeseenSurroundings,
+): Surroundings | undefined {
+  const tenants = new Map(
+    fastFlatMap(events, ({ tenant }) => (tenant === undefined ? [] : [[tenant._id, tenant] as const])),
+  )
+  return contexts.length + tenants.size === 0 ? undefined : { contexts, overrides, tenants: [...tenants.values()] }
 }
 
 function plainRows(
   { environment, now }: Acceptance,
   events: readonly Numbered[],
-  { ids, made, changed }: ForeseenPeople,
+  { people: { ids, made, changed }, surroundings: { made: contexts } }: Foreseen,
   first: readonly CheckedPart[],
 ): PlainRows {
   const resolved = { ids, warnings: new Map() }
@@ -93,6 +117,7 @@ function plainRows(
       ...checked(claims, () => transactionClaims(environment, claims)),
       ...checked(made, () => subscriberInsertion(environment, made, now)),
       ...checked(changed, () => subscriberChanges(environment, changed, now)),
+      ...checked(contexts, () => contextInsertion(environment, contexts, now)),
     ],
   }
 }
@@ -116,6 +141,7 @@ async function writeDecided(
   decided: DecidedAtOnce,
 ): Promise<readonly Job[] | undefined> {
   const { environment, reservation } = acceptance
+  const lease = reservation?.lease ?? ''
   let rows: DecidedRows
   try {
     rows = decidedRows(acceptance.world, environment, jobs, decided, leaseOf(acceptance))
@@ -124,7 +150,7 @@ async function writeDecided(
     const isUnknown = isInfrastructureError(error)
     decided.notWritten(isUnknown)
     // They may exist: under their lease this node checks, and knows that nothing of them was called.
-    if (isUnknown) reservation?.give(jobs)
+    if (isUnknown) reservation?.give(preLeasedJobs(environment, plain.jobs, lease, plain.rows))
     if (isUnknown || wasOutrun(error)) throw error
     // Content that PostgreSQL rejects costs that message, in its own turn, and not the event.
     return undefined
@@ -132,7 +158,7 @@ async function writeDecided(
   const ended = reservation?.begin(jobs.length - rows.next.length)
   // The callers are answered first: starting their calls would keep each of them waiting for all.
   setImmediate(() => startCalls(acceptance.world, decided, () => ended?.()))
-  return preLeasedJobs(environment, rows.next, reservation?.lease ?? '', plain.rows)
+  return preLeasedJobs(environment, rows.next, lease, plain.rows)
 }
 
 /** No one waits for it any more: an error here would end the process. */

@@ -6,12 +6,15 @@ import type { TriggeredEvent } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { Tenant } from '../domain/people/tenant.ts'
+import type { WorkflowOverride } from '../domain/workflows/workflow-override.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { NewNotification } from '../store/events/notifications.ts'
 import { insertMissingNotifications } from '../store/events/notifications.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import type { ConfigurationStamps } from '../store/operate/configuration-stamps.ts'
+import type { ContextRow } from '../store/people/contexts.ts'
 import type { RecipientRow } from '../store/people/subscribers.ts'
 
 export interface Notified {
@@ -62,6 +65,14 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
   return { notifications, jobs }
 }
 
+/** What events name besides people: all that those of one acceptance name. */
+export interface Surroundings {
+  readonly tenants: readonly Tenant[]
+  /** All of those tenants. */
+  readonly overrides: readonly WorkflowOverride[]
+  readonly contexts: readonly ContextRow[]
+}
+
 /** What was read when an event was accepted, and is still fresh enough to decide by if that happens at once. */
 export interface ForeseenFacts {
   readonly readAt: Date
@@ -69,6 +80,10 @@ export interface ForeseenFacts {
   readonly recipient: RecipientRow
   /** If the event has one. */
   readonly actor?: RecipientRow | undefined
+  /** If any event of the same acceptance names something. */
+  readonly surroundings?: Surroundings | undefined
+  /** Whether the event is kept only while it is decided at once: a job that waits reads it when its turn comes. */
+  readonly isLarge?: boolean | undefined
 }
 
 /** A job that this node created already leased. */

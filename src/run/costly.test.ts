@@ -31,6 +31,18 @@ test('what takes its time is costly for ten seconds, and what is quick is not', 
   assert.equal(costly.has(one), false)
 })
 
+test('large events of a version that needed a thread need one for ten seconds, and those of others do not', async () => {
+  const { costly, take } = scene()
+  assert.equal(costly.needsThread('rich'), false)
+  costly.noteThread('rich')
+  assert.equal(costly.needsThread('rich'), true)
+  assert.equal(costly.needsThread('plain'), false)
+  await take(9_999)()
+  assert.equal(costly.needsThread('rich'), true)
+  await take(1)()
+  assert.equal(costly.needsThread('rich'), false)
+})
+
 test('what throws counts as well', async () => {
   const { costly, take } = scene()
   const fail = async (): Promise<never> => {

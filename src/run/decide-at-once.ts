@@ -46,15 +46,19 @@ export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
   }
   return async (environment, jobs) => {
     if (costly.has(environment)) return undefined
+    if (jobs.some((job) => isLarge(job) && costly.needsThread(job.versionId))) return undefined
     try {
       return await decide(stages, atHand, environment, jobs, costly)
     } catch (error) {
+      if (error instanceof DecidedLater && isLarge(error.job)) costly.noteThread(error.job.versionId)
       if (!(error instanceof NotAtHand || error instanceof DecidedLater))
         stages.decide.world.log.debug({ err: error }, 'Could not decide jobs immediately')
       return undefined
     }
   }
 }
+
+const isLarge = ({ foreseen }: PreLeasedJob): boolean => foreseen?.isLarge === true
 
 async function decide(
   stages: AtOnceStages,

@@ -2,7 +2,8 @@
 
 // recipients, and loaded while these are still being looked up.
 import type { Runnable } from '../accept/judge-events.ts'
-import { rowOf, triggeredEvent } from '../accept/write-events.ts'
+import { triggeredEvent } from '../accept/pre-leased.ts'
+import { rowOf } from '../accept/write-events.ts'
 import type { Sql } from '../db/sql.ts'
 import type { EventRequest, TriggeredEvent } from '../domain/delivery/event.ts'
 import { contextKeyOf, directLane } from '../domain/delivery/event.ts'

@@ -12,6 +12,7 @@ before(async () => {
   scene = await FaultScene.create()
   node = await scene.start('first')
   await makeWorkflow(node, 'hello', [inApp('Hello {{ payload.text }}')])
+  assert.equal((await node.ask('POST', '/v1/tenants', { identifier: 'north' })).status, 201)
 })
 after(() => scene.close())
 
@@ -58,13 +59,13 @@ async function killedAt(
 }
 
 /** Those that take the longer way, a transaction of several statements. */
-const withContext = <Event extends object>(events: readonly Event[]) =>
-  events.map((event) => ({ ...event, context: { shop: 'north' } }))
+const changingTenant = <Event extends object>(events: readonly Event[]) =>
+  events.map((event) => ({ ...event, tenant: { identifier: 'north', name: 'North' } }))
 
 test('a bulk call that was killed before its commit left nothing; repeated with its key it runs once, and a repeat of that not at all', async () => {
   const before = eventsOf('before', 3)
   await trigger(node, before)
-  const events = withContext(eventsOf('torn', 5))
+  const events = changingTenant(eventsOf('torn', 5))
   const headers = { 'idempotency-key': 'bulk-of-torn' }
   await killedAt({ on: 'jobs', event: 'insert' }, events, headers)
   assert.equal(await everythingOf('torn'), 0)

@@ -3,30 +3,19 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
-import type { Json, TestApp } from '../support/app.ts'
-import { createTestApp } from '../support/app.ts'
 import type { Fate } from '../support/faulty-db.ts'
-import { createFaultyDb, sqlError } from '../support/faulty-db.ts'
-import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
+import { sqlError } from '../support/faulty-db.ts'
+import { fresh, statuses } from '../support/flow-scene.ts'
 import { eventually } from '../support/service.ts'
+import type { Side } from '../support/two-ways.ts'
+import { createTwoWays, seen, settle, writesAtOnce } from '../support/two-ways.ts'
 import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
-
-interface Side {
-  readonly app: TestApp
-  readonly scene: FlowScene
-  readonly mail: MailScript
-}
 
 let fault: ((statement: Statement) => Fate) | undefined
 let atOnce: Side
 let inTurn: Side
 before(async () => {
-  const working = await createTestApp({
-    works: true,
-    faulty: (db) => createFaultyDb(db, (statement) => fault?.(statement)),
-  })
-  atOnce = sideOf(working)
-  inTurn = sideOf(await createTestApp())
+  ;({ atOnce, inTurn } = await createTwoWays((statement) => fault?.(statement)))
 })
 after(async () => {
   await atOnce.app.close()
@@ -39,51 +28,6 @@ beforeEach(async () => {
     await mail.account('provider')
   }
 })
-
-function sideOf(app: TestApp): Side {
-  const scene = new FlowScene(app)
-  return { app, scene, mail: new MailScript(scene) }
-}
-
-async function soon(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 5_000; looks += 1) {
-    if (await isTrue()) return
-    await new Promise(setImmediate)
-  }
-  assert.fail('it did not come true')
-}
-
-const open = async ({ scene }: Side): Promise<number> =>
-  (await scene.rows(sql`select 1 from jobs where due_at is not null and status in ('queued', 'running')`)).length
-
-async function settle(side: Side): Promise<void> {
-  if (side === inTurn) await side.scene.work()
-  else await soon(async () => (await open(side)) === 0)
-}
-
-/** What there is to see of a notification, without what differs from run to run. */
-async function seen({ scene }: Side, transactionId: string): Promise<unknown> {
-  const notification = await scene.notification(transactionId)
-  const messages = await scene.messages(transactionId)
-  const counts = await scene.rows(sql`
-    select measure, step, provider_id, outcome, code, reason, bucket, sum(count)::int as count from count_deltas
-    where version_id = (select version_id from events where transaction_id = ${transactionId})
-    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7`)
-  return {
-    jobs: notification.jobs.map((job: Json) => ({
-      status: job.status,
-      type: job.type,
-      details: job.executionDetails.map(({ detail, status }: Json) => `${detail} ${status}`),
-    })),
-    // Messages of one time have no order of their own.
-    messages: messages
-      .map(({ channel, status, content, subject, email: to, errorText }: Json) =>
-        JSON.stringify({ channel, status, content, subject, to, errorText }),
-      )
-      .sort(),
-    counts,
-  }
-}
 
 const ifGold = { filters: [condition('gold')] }
 const ifOnline = (value: boolean) => ({
@@ -158,9 +102,6 @@ test('all of it is one transaction: when the provider is asked, both steps are w
   assert.deepEqual(written, [{ transactions: 1, rows: 6 }])
   assert.equal(mail.asked.filter(({ to }) => to[0] === 'b@example.org').length, 1)
 })
-
-const writesAtOnce = ({ text }: Statement): boolean =>
-  /insert into events/.test(text) && /new_(email|in_app)/.test(text)
 
 /** From now on what is written at once has this fate; how often that was. */
 function fateOfThoseAtOnce(fate: Fate): () => number {

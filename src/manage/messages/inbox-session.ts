@@ -134,8 +134,9 @@ async function opened(
 ): Promise<Omit<OpenedSession, 'isSigned'>> {
   const now = world.now()
   const row = await ensureSubscriber(tx, world, environment, request, countNew)
-  await insertContexts(tx, environment, request.contexts, now)
   const schedule = await ensureSchedule(tx, world, environment, row, request.defaultSchedule)
+  // After the subscriber, which the schedule may lock: an event takes them in this order too.
+  await insertContexts(tx, environment, request.contexts, now)
   await openInbox(tx, environment, row.id)
   const contextKeys = request.contexts.map(contextKeyOf).sort()
   return { reader: { environment, id: row.id, subscriberId: row.subscriber_id, contextKeys }, schedule }

@@ -3,6 +3,7 @@ import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { Turn } from '../../domain/turn.ts'
 import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
+import type { PreLeasedJob } from '../../record/notify.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
 import { decideElsewhere } from '../../render/elsewhere.ts'
 import type { World } from '../../world/world.ts'
@@ -50,7 +51,15 @@ interface BatchParts extends DecidingParts {
 const usualThreadsMsMax = 20_000
 
 /** A job of the batch takes longer than a caller should wait: all of them have their own turn. */
-export class DecidedLater extends Error {}
+export class DecidedLater extends Error {
+  readonly job: PreLeasedJob
+
+  constructor(job: PreLeasedJob) {
+    super('A job has to be rendered in a thread')
+    this.name = 'DecidedLater'
+    this.job = job
+  }
+}
 
 /** Others get their turn in between if it takes long. */
 export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn = new Turn()): Promise<DecidedBatch> {
@@ -94,7 +103,7 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
     }
     const decided = decideIfCheap(here, jobFacts)
     if (decided !== 'expensive') take(job, decided)
-    else if (parts.isAtOnce === true) throw new DecidedLater()
+    else if (parts.isAtOnce === true) throw new DecidedLater(job)
     else expensive.push(jobFacts)
   }
   if (expensive.length === 0) return batch

@@ -125,21 +125,32 @@ async function readFacts(
   const tenantIds = events.map((event) => event.tenantId)
   const actorIds = events.map((event) => event.actorId)
   const known = tried?.subscribers ?? byId(foreseenPeople(foreseen ?? []))
+  // All of one acceptance have the same, and no others have any.
+  const around = foreseen?.find((one) => one.surroundings !== undefined)?.surroundings
+  const knownTenants = tried?.tenants ?? new Map(around?.tenants.map((tenant) => [tenant._id, tenant]))
+  const knownContexts = new Map(around?.contexts.map((context) => [context.key, context]))
   const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
     findRecipients(db, environment, unique(actorIds, known)),
-    findTenants(db, environment, { ids: unique(tenantIds, tried?.tenants) }),
-    findContexts(db, environment, unique(fastFlatMap(events, (event) => event.contextKeys ?? []))),
-    findWorkflowOverrides(db, environment, unique(tenantIds)),
+    findTenants(db, environment, { ids: unique(tenantIds, knownTenants) }),
+    findContexts(
+      db,
+      environment,
+      unique(
+        fastFlatMap(events, (event) => event.contextKeys ?? []),
+        knownContexts,
+      ),
+    ),
+    around?.overrides ?? findWorkflowOverrides(db, environment, overridable(asked, events, versions)),
   ])
   return {
     followers,
     versions,
     events: byId(events),
     subscribers: byId([...recipients, ...actors, ...known.values()]),
-    tenants: new Map([...tenants.map((tenant) => [tenant._id, tenant] as const), ...(tried?.tenants ?? [])]),
-    contexts: new Map(contexts.map((context) => [context.key, context])),
+    tenants: new Map([...tenants.map((tenant) => [tenant._id, tenant] as const), ...knownTenants]),
+    contexts: new Map([...contexts.map((context) => [context.key, context] as const), ...knownContexts]),
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
     mayBeSuppressed: stamps.hasSuppressions && jobs.some((job) => suppressible.has(typeOf(job, versions))),
@@ -155,6 +166,24 @@ async function readFacts(
 const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [
   ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
 ]
+
+/** The workflows of jobs whose event has a tenant, each with that tenant once. */
+function overridable(
+  jobs: readonly Job[],
+  events: readonly TriggeredEvent[],
+  versions: ReadonlyMap<string, WorkflowVersion>,
+): { workflowId: string; tenantId: string }[] {
+  const tenantOf = new Map(
+    fastFlatMap(events, ({ id, tenantId }) => (tenantId === null ? [] : [[id, tenantId] as const])),
+  )
+  const found = new Map<string, { workflowId: string; tenantId: string }>()
+  for (const { eventId, versionId } of tenantOf.size === 0 ? [] : jobs) {
+    const [workflowId, tenantId] = [versions.get(versionId)?.workflowId, tenantOf.get(eventId)]
+    if (workflowId !== undefined && tenantId !== undefined)
+      found.set(`${workflowId}/${tenantId}`, { workflowId, tenantId })
+  }
+  return [...found.values()]
+}
 
 /** About what a batch takes to be decided: a change in the meantime is as late as for those. */
 const freshMs = 100

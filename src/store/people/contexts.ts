@@ -1,6 +1,7 @@
 // The contexts table: what events were about, in the caller's own terms.
-import type { Sql, Tx } from '../../db/sql.ts'
-import { json, sql } from '../../db/sql.ts'
+import type { Part } from '../../db/one-statement.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
+import { json, prepared, sql, unseen } from '../../db/sql.ts'
 import type { ContextMention } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Context } from '../../domain/people/context.ts'
@@ -12,15 +13,24 @@ export async function insertContexts(
   mentions: readonly ContextMention[],
   now: Date,
 ): Promise<void> {
-  if (mentions.length === 0) return
-  await tx.run(sql`
+  if (mentions.length > 0) await tx.run(insertionOf(environment, mentions, now))
+}
+
+/** As a part of a larger statement, which is given how many there were: without those that another transaction made meanwhile. */
+export const contextInsertion = (environment: Environment, mentions: readonly ContextMention[], now: Date): Part => ({
+  as: sql`new_contexts`,
+  name: 'context',
+  statement: sql`${insertionOf(environment, mentions, now)} returning type`,
+})
+
+/** In the order of their keys: two transactions then wait and do not deadlock. */
+const insertionOf = (environment: Environment, mentions: readonly ContextMention[], now: Date): Statement => sql`
     insert into contexts (environment_id, type, id, data, created_at, updated_at)
     select ${environment.id}, c.type, c.id, c.data::jsonb, ${now}, ${now}
     from unnest(${mentions.map((mention) => mention.type)}::text[], ${mentions.map((mention) => mention.id)}::text[],
                 ${mentions.map((mention) => json(mention.data))}::text[]) as c (type, id, data)
     order by c.type, c.id
-    on conflict (environment_id, type, id) do nothing`)
-}
+    on conflict (environment_id, type, id) do nothing`
 
 export interface ContextRow {
   readonly key: string
@@ -33,11 +43,13 @@ export interface ContextRow {
 export async function findContexts(db: Sql, environment: Environment, keys: readonly string[]): Promise<ContextRow[]> {
   if (keys.length === 0) return []
   const parts = keys.map((key) => [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)] as const)
-  return db.rows<ContextRow>(sql`
+  const [types, ids] = [parts.map(([type]) => type), parts.map(([, id]) => id)]
+  const statement = sql`
     select c.type || ':' || c.id as key, c.type, c.id, c.data
-    from unnest(${parts.map(([type]) => type)}::text[], ${parts.map(([, id]) => id)}::text[]) as asked (type, id)
+    from unnest(${unseen(sql`${types}::text[]`)}, ${ids}::text[]) as asked (type, id)
     cross join lateral (select * from contexts found
-      where found.environment_id = ${environment.id} and found.type = asked.type and found.id = asked.id limit 1) c`)
+      where found.environment_id = ${environment.id} and found.type = asked.type and found.id = asked.id limit 1) c`
+  return db.rows<ContextRow>(prepared('contexts-by-key', statement))
 }
 
 /** As it is listed. */

@@ -1,7 +1,7 @@
 // The tenants table.
 
-import type { Sql, Tx } from '../../db/sql.ts'
-import { json, sql } from '../../db/sql.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
+import { json, prepared, sql, unseen } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { NewTenant, Tenant } from '../../domain/people/tenant.ts'
 
@@ -98,17 +98,34 @@ export async function findTenant(db: Sql, environment: Environment, identifier: 
   return row && tenantOf(environment, row)
 }
 
+/** By the caller's identifier, by our id, or by either; each by its key. */
 export async function findTenants(
   db: Sql,
   environment: Environment,
   named: { identifiers?: readonly string[]; ids?: readonly string[] },
 ): Promise<Tenant[]> {
   const { identifiers = [], ids = [] } = named
-  if (identifiers.length + ids.length === 0) return []
-  const rows = await db.rows<TenantRow>(sql`
-    select ${columns} from tenants
-    where environment_id = ${environment.id} and (identifier = any(${identifiers}::text[]) or id = any(${ids}::uuid[]))`)
-  return rows.map((row) => tenantOf(environment, row))
+  const [byIdentifier, byId] = await Promise.all([
+    identifiers.length === 0 ? [] : rowsBy(db, environment, 'identifier', sql`${identifiers}::text[]`),
+    ids.length === 0 ? [] : rowsBy(db, environment, 'id', sql`${ids}::uuid[]`),
+  ])
+  const rows = new Map([...byIdentifier, ...byId].map((row) => [row.id, row]))
+  return [...rows.values()].map((row) => tenantOf(environment, row))
+}
+
+const keyColumns = { identifier: sql`identifier`, id: sql`id` }
+
+function rowsBy(
+  db: Sql,
+  environment: Environment,
+  key: keyof typeof keyColumns,
+  values: Statement,
+): Promise<TenantRow[]> {
+  const statement = sql`
+    select ${columns} from unnest(${unseen(values)}) as asked (value)
+    cross join lateral (select * from tenants
+      where environment_id = ${environment.id} and ${keyColumns[key]} = asked.value limit 1) as found`
+  return db.rows<TenantRow>(prepared(`tenants-by-${key}`, statement))
 }
 
 export async function listTenants(

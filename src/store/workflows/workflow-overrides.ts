@@ -1,21 +1,47 @@
 // The workflow_overrides table: what a tenant wants otherwise of a workflow.
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
-import { json, sql } from '../../db/sql.ts'
+import { json, prepared, sql, unseen } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { PreferenceSettings } from '../../domain/workflows/workflow.ts'
 import type { StoredOverride, WorkflowOverride } from '../../domain/workflows/workflow-override.ts'
 
-/** All overrides of these tenants. */
+const decidedBy = sql`o.id as "_id", o.workflow_id as "workflowId", o.tenant_id as "tenantId", o.active,
+      o.preference_settings as "preferenceSettings"`
+
+/** What these tenants want otherwise of these workflows, each by its key: a tenant may have many, and so may an environment. */
 export async function findWorkflowOverrides(
   db: Sql,
   environment: Environment,
-  tenantIds: readonly string[],
+  wanted: readonly { workflowId: string; tenantId: string }[],
 ): Promise<WorkflowOverride[]> {
-  if (tenantIds.length === 0) return []
-  return db.rows<WorkflowOverride>(sql`
-    select o.id as "_id", o.workflow_id as "workflowId", o.tenant_id as "tenantId", o.active,
-           o.preference_settings as "preferenceSettings"
-    from workflow_overrides o where o.environment_id = ${environment.id} and o.tenant_id = any(${tenantIds}::uuid[])`)
+  if (wanted.length === 0) return []
+  const [workflowIds, tenantIds] = [wanted.map((one) => one.workflowId), wanted.map((one) => one.tenantId)]
+  const statement = sql`
+    select ${decidedBy}
+    from unnest(${unseen(sql`${workflowIds}::uuid[]`)}, ${tenantIds}::uuid[]) as asked (workflow_id, tenant_id)
+    cross join lateral (select * from workflow_overrides found
+      where found.environment_id = ${environment.id} and found.workflow_id = asked.workflow_id
+        and found.tenant_id = asked.tenant_id limit 1) as o`
+  return db.rows<WorkflowOverride>(prepared('workflow-overrides', statement))
+}
+
+/** The same, by the names that events give them. */
+export async function findNamedOverrides(
+  db: Sql,
+  environment: Environment,
+  named: readonly { workflow: string; tenant: string }[],
+): Promise<WorkflowOverride[]> {
+  if (named.length === 0) return []
+  const [workflows, tenants] = [named.map((one) => one.workflow), named.map((one) => one.tenant)]
+  const statement = sql`
+    select ${decidedBy} from unnest(${unseen(sql`${workflows}::text[]`)}, ${tenants}::text[]) as asked (workflow, tenant)
+    cross join lateral (select id from workflows
+      where environment_id = ${environment.id} and identifier = asked.workflow and deleted_at is null limit 1) as w
+    cross join lateral (select id from tenants
+      where environment_id = ${environment.id} and identifier = asked.tenant limit 1) as t
+    cross join lateral (select * from workflow_overrides found
+      where found.environment_id = ${environment.id} and found.workflow_id = w.id and found.tenant_id = t.id limit 1) as o`
+  return db.rows<WorkflowOverride>(prepared('workflow-overrides-named', statement))
 }
 
 interface OverrideRow {

@@ -1,0 +1,95 @@
+// The first jobs of events that this node accepted and leases itself, with what was read for them.
+import type { TriggeredEvent } from '../domain/delivery/event.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { PreLeasedJob, Surroundings } from '../record/notify.ts'
+import { preLeasedJob } from '../record/notify.ts'
+import type { ForeseenPeople } from '../record/resolve-recipients.ts'
+import type { NewEvent } from '../store/events/events.ts'
+import type { NewJob } from '../store/jobs/insert.ts'
+
+/**
+ * The jobs that a node may have in flight then hold at most 24 MB of events; larger ones are read when they are needed.
+ */
+const smallEventLetters = 8_000
+/** What is decided at once does not wait: a caller may have 6 MB of events in memory for as long as that takes. */
+const largeEventLetters = 64 * 1024
+
+/** Jobs that wait: with their events, where those are small. */
+export function preLeasedJobs(
+  environment: Environment,
+  jobs: readonly NewJob[],
+  lease: string,
+  rows: readonly NewEvent[],
+  facts?: ForeseenPeople['facts'],
+): PreLeasedJob[] {
+  const events = eventsOf(rows, smallEventLetters)
+  return jobs.map((job) => {
+    const event = events.get(job.eventId)?.event
+    return preLeasedJob(environment, job, lease, event, foreseenFor(job, event, facts))
+  })
+}
+
+/** Jobs to be decided at once: with larger events too, and with all that these name. */
+export function jobsWithAll(
+  environment: Environment,
+  jobs: readonly NewJob[],
+  lease: string,
+  rows: readonly NewEvent[],
+  { facts, surroundings }: { facts: ForeseenPeople['facts']; surroundings: Surroundings | undefined },
+): PreLeasedJob[] {
+  const events = eventsOf(rows, largeEventLetters)
+  return jobs.map((job) => {
+    const { event, letters = 0 } = events.get(job.eventId) ?? {}
+    const foreseen = foreseenFor(job, event, facts)
+    const isLarge = letters > smallEventLetters
+    const whole =
+      foreseen && (isLarge || surroundings !== undefined) ? { ...foreseen, surroundings, isLarge } : foreseen
+    return preLeasedJob(environment, job, lease, event, whole)
+  })
+}
+
+const foreseenFor = (
+  { subscriberId }: NewJob,
+  event: TriggeredEvent | undefined,
+  facts: ForeseenPeople['facts'] | undefined,
+): PreLeasedJob['foreseen'] => {
+  const own = facts?.get(subscriberId)
+  const actor = event?.actorId == null ? undefined : facts?.get(event.actorId)?.recipient
+  return own === undefined || actor === undefined ? own : { ...own, actor }
+}
+
+/** Without those of more letters. */
+function eventsOf(
+  rows: readonly NewEvent[],
+  lettersMax: number,
+): Map<string, { event: TriggeredEvent; letters: number }> {
+  const events = new Map<string, { event: TriggeredEvent; letters: number }>()
+  for (const row of rows) {
+    const letters = lettersOf(row, lettersMax)
+    if (letters <= lettersMax) events.set(row.id, { event: triggeredEvent(row), letters })
+  }
+  return events
+}
+
+/** Its size as JSON, if that is not known to be too much: making it costs something. */
+function lettersOf({ payload, overrides, bytes = 0 }: NewEvent, lettersMax: number): number {
+  return bytes > lettersMax ? bytes : JSON.stringify(payload).length + JSON.stringify(overrides).length
+}
+
+export function triggeredEvent(row: NewEvent): TriggeredEvent {
+  const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row
+  const { test = null, traceparent = null } = row
+  return {
+    id,
+    transactionId,
+    payload,
+    overrides,
+    actorId,
+    tenantId,
+    contextKeys,
+    severity,
+    attachments,
+    test,
+    traceparent,
+  }
+}
