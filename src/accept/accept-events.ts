@@ -258,10 +258,11 @@ async function judgeCalls(
   const mayBePlain = requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
   const named = mayBePlain ? fastFlatMap(requests, peopleOf) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
+  const isDecidedAtOnce = areDecidedSoon && decideAtOnce !== undefined
   const [judge, foreseen, hasRepeats] = await db.together((on) =>
     Promise.all([
       readForJudging(on, environment, versions, events),
-      mayBePlain ? foresee(on, world, environment, { requests, named, withFacts: areDecidedSoon }) : undefined,
+      mayBePlain ? foresee(on, world, environment, { requests, named, areDecidedSoon, isDecidedAtOnce }) : undefined,
       mayBePlain && keyed.length > 0 && hasAnswers(on, environment, keyed),
     ]),
   )
@@ -278,15 +279,16 @@ async function foresee(
   db: Sql,
   world: World,
   environment: Environment,
-  {
-    requests,
-    named,
-    withFacts,
-  }: { requests: readonly EventRequest[]; named: readonly Recipient[]; withFacts: boolean },
+  events: {
+    readonly requests: readonly EventRequest[]
+    readonly named: readonly Recipient[]
+    readonly areDecidedSoon: boolean
+    readonly isDecidedAtOnce: boolean
+  },
 ): Promise<Foreseen> {
   const [people, surroundings] = await Promise.all([
-    foreseePeople(db, world, environment, named, withFacts),
-    foreseeSurroundings(db, environment, requests),
+    foreseePeople(db, world, environment, events.named, events.areDecidedSoon),
+    foreseeSurroundings(db, environment, events.requests, events.isDecidedAtOnce),
   ])
   return { people, surroundings }
 }

@@ -5,7 +5,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { ForeseenFacts, Surroundings } from '../record/notify.ts'
 import type { NewEvent } from '../store/events/events.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { jobsWithAll, preLeasedJobs } from './pre-leased.ts'
+import { jobsWithAll, preLeasedJobs, sizedEvents } from './pre-leased.ts'
 
 const environment = { id: 'environment' } as unknown as Environment
 const surroundings = { tenants: [], overrides: [], contexts: [] } satisfies Surroundings
@@ -27,9 +27,10 @@ const rows = [
   eventOf('known to be large', 10, { bytes: 70_000 }),
 ]
 const jobs = rows.map(({ id }) => jobOf(id))
+const events = sizedEvents(rows)
 
 test('jobs that wait have small events only, and nothing of what those name', () => {
-  const waiting = preLeasedJobs(environment, jobs, 'lease', rows, facts)
+  const waiting = preLeasedJobs(environment, jobs, 'lease', events, facts)
   assert.deepEqual(
     waiting.map(({ event, foreseen }) => [event?.id, foreseen?.surroundings, foreseen?.isLarge]),
     [
@@ -45,7 +46,7 @@ test('jobs that wait have small events only, and nothing of what those name', ()
 })
 
 test('jobs that are decided at once have larger events, and what those name', () => {
-  const whole = jobsWithAll(environment, jobs, 'lease', rows, { facts, surroundings })
+  const whole = jobsWithAll(environment, jobs, 'lease', events, { facts, surroundings })
   assert.deepEqual(
     whole.map(({ event, foreseen }) => [event?.id, foreseen?.isLarge]),
     [
@@ -62,6 +63,6 @@ test('jobs that are decided at once have larger events, and what those name', ()
 })
 
 test('where nothing is named, a small event adds nothing to what was read of its people', () => {
-  const [job] = jobsWithAll(environment, jobs, 'lease', rows, { facts, surroundings: undefined })
+  const [job] = jobsWithAll(environment, jobs, 'lease', events, { facts, surroundings: undefined })
   assert.equal(job?.foreseen, facts.get('person'))
 })

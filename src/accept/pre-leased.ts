@@ -11,20 +11,35 @@ import type { NewJob } from '../store/jobs/insert.ts'
  * The jobs that a node may have in flight then hold at most 24 MB of events; larger ones are read when they are needed.
  */
 const smallEventLetters = 8_000
-/** What is decided at once does not wait: a caller may have 6 MB of events in memory for as long as that takes. */
+/** What is decided at once does not wait for its turn: a group of callers has 6 MB of events in memory for as long as that takes. */
 const largeEventLetters = 64 * 1024
+
+/** By id, with their sizes as JSON; without those that are too large to be decided at once. */
+export type SizedEvents = ReadonlyMap<string, { readonly event: TriggeredEvent; readonly letters: number }>
+
+/** Once for all jobs of an acceptance: measuring them costs something. */
+export function sizedEvents(rows: readonly NewEvent[]): SizedEvents {
+  const events = new Map<string, { event: TriggeredEvent; letters: number }>()
+  for (const row of rows) {
+    const { payload, overrides, bytes = 0 } = row
+    if (bytes > largeEventLetters) continue
+    const letters = JSON.stringify(payload).length + JSON.stringify(overrides).length
+    if (letters <= largeEventLetters) events.set(row.id, { event: triggeredEvent(row), letters })
+  }
+  return events
+}
 
 /** Jobs that wait: with their events, where those are small. */
 export function preLeasedJobs(
   environment: Environment,
   jobs: readonly NewJob[],
   lease: string,
-  rows: readonly NewEvent[],
+  events: SizedEvents,
   facts?: ForeseenPeople['facts'],
 ): PreLeasedJob[] {
-  const events = eventsOf(rows, smallEventLetters)
   return jobs.map((job) => {
-    const event = events.get(job.eventId)?.event
+    const found = events.get(job.eventId)
+    const event = found === undefined || found.letters > smallEventLetters ? undefined : found.event
     return preLeasedJob(environment, job, lease, event, foreseenFor(job, event, facts))
   })
 }
@@ -34,10 +49,9 @@ export function jobsWithAll(
   environment: Environment,
   jobs: readonly NewJob[],
   lease: string,
-  rows: readonly NewEvent[],
+  events: SizedEvents,
   { facts, surroundings }: { facts: ForeseenPeople['facts']; surroundings: Surroundings | undefined },
 ): PreLeasedJob[] {
-  const events = eventsOf(rows, largeEventLetters)
   return jobs.map((job) => {
     const { event, letters = 0 } = events.get(job.eventId) ?? {}
     const foreseen = foreseenFor(job, event, facts)
@@ -48,32 +62,14 @@ export function jobsWithAll(
   })
 }
 
-const foreseenFor = (
+function foreseenFor(
   { subscriberId }: NewJob,
   event: TriggeredEvent | undefined,
   facts: ForeseenPeople['facts'] | undefined,
-): PreLeasedJob['foreseen'] => {
+): PreLeasedJob['foreseen'] {
   const own = facts?.get(subscriberId)
   const actor = event?.actorId == null ? undefined : facts?.get(event.actorId)?.recipient
   return own === undefined || actor === undefined ? own : { ...own, actor }
-}
-
-/** Without those of more letters. */
-function eventsOf(
-  rows: readonly NewEvent[],
-  lettersMax: number,
-): Map<string, { event: TriggeredEvent; letters: number }> {
-  const events = new Map<string, { event: TriggeredEvent; letters: number }>()
-  for (const row of rows) {
-    const letters = lettersOf(row, lettersMax)
-    if (letters <= lettersMax) events.set(row.id, { event: triggeredEvent(row), letters })
-  }
-  return events
-}
-
-/** Its size as JSON, if that is not known to be too much: making it costs something. */
-function lettersOf({ payload, overrides, bytes = 0 }: NewEvent, lettersMax: number): number {
-  return bytes > lettersMax ? bytes : JSON.stringify(payload).length + JSON.stringify(overrides).length
 }
 
 export function triggeredEvent(row: NewEvent): TriggeredEvent {

@@ -29,7 +29,8 @@ import { countInsertion } from '../store/operate/counts.ts'
 import { contextInsertion } from '../store/people/contexts.ts'
 import { subscriberChanges, subscriberInsertion } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
-import { jobsWithAll, preLeasedJobs } from './pre-leased.ts'
+import type { SizedEvents } from './pre-leased.ts'
+import { jobsWithAll, preLeasedJobs, sizedEvents } from './pre-leased.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
 import { claimsOf, firstOfEach, notifiedOf, rowOf } from './write-events.ts'
 
@@ -78,15 +79,16 @@ export async function writePlainEvents(
   const { jobs, rows } = plain
   const lease = reservation?.lease
   const { facts } = foreseen.people
+  const sized = lease === undefined ? new Map() : sizedEvents(rows)
   if (decideAtOnce !== undefined && lease !== undefined && jobs.length > 0 && jobs.length <= decidedAtOnceMax) {
     const surroundings = surroundingsOf(events, foreseen.surroundings)
-    const whole = jobsWithAll(environment, jobs, lease, rows, { facts, surroundings })
+    const whole = jobsWithAll(environment, jobs, lease, sized, { facts, surroundings })
     const decided = await decideAtOnce(environment, whole)
-    const next = decided && (await writeDecided(db, acceptance, plain, whole, decided))
+    const next = decided && (await writeDecided(db, acceptance, { ...plain, sized }, whole, decided))
     if (next !== undefined) return { preLeased: next, leftWork: false }
   }
   await write(db, acceptance, plain, jobInsertions(environment, jobs, leaseOf(acceptance)))
-  const preLeased = lease === undefined ? [] : preLeasedJobs(environment, jobs, lease, rows, facts)
+  const preLeased = lease === undefined ? [] : preLeasedJobs(environment, jobs, lease, sized, facts)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0 }
 }
 
@@ -136,7 +138,7 @@ const leaseOf = ({ queue: { clock, leaseMs }, reservation, now }: Acceptance): I
 async function writeDecided(
   db: Sql,
   acceptance: Acceptance,
-  plain: PlainRows,
+  plain: PlainRows & { readonly sized: SizedEvents },
   jobs: readonly PreLeasedJob[],
   decided: DecidedAtOnce,
 ): Promise<readonly Job[] | undefined> {
@@ -150,7 +152,7 @@ async function writeDecided(
     const isUnknown = isInfrastructureError(error)
     decided.notWritten(isUnknown)
     // They may exist: under their lease this node checks, and knows that nothing of them was called.
-    if (isUnknown) reservation?.give(preLeasedJobs(environment, plain.jobs, lease, plain.rows))
+    if (isUnknown) reservation?.give(preLeasedJobs(environment, plain.jobs, lease, plain.sized))
     if (isUnknown || wasOutrun(error)) throw error
     // Content that PostgreSQL rejects costs that message, in its own turn, and not the event.
     return undefined
@@ -158,7 +160,7 @@ async function writeDecided(
   const ended = reservation?.begin(jobs.length - rows.next.length)
   // The callers are answered first: starting their calls would keep each of them waiting for all.
   setImmediate(() => startCalls(acceptance.world, decided, () => ended?.()))
-  return preLeasedJobs(environment, rows.next, lease, plain.rows)
+  return preLeasedJobs(environment, rows.next, lease, plain.sized)
 }
 
 /** No one waits for it any more: an error here would end the process. */

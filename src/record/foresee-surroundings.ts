@@ -3,7 +3,9 @@ import type { Sql } from '../db/sql.ts'
 import type { ContextMention, EventRequest } from '../domain/delivery/event.ts'
 import { contextKeyOf } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
-import { findContexts } from '../store/people/contexts.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
+import type { ContextRow } from '../store/people/contexts.ts'
+import { findSmallContexts } from '../store/people/contexts.ts'
 import { findNamedOverrides } from '../store/workflows/workflow-overrides.ts'
 import type { Surroundings } from './notify.ts'
 
@@ -15,25 +17,38 @@ export interface ForeseenSurroundings extends Omit<Surroundings, 'tenants'> {
 
 const nothing: ForeseenSurroundings = { contexts: [], overrides: [], made: [] }
 
+/** A context with more data has to be read when its event is decided. */
+const contextLettersMax = 2_000
+
+/** `withFacts`: also what deciding needs of them. Otherwise only which contexts are there. */
 export async function foreseeSurroundings(
   db: Sql,
   environment: Environment,
   requests: readonly EventRequest[],
+  withFacts: boolean,
 ): Promise<ForeseenSurroundings> {
   const mentions = firstMentions(requests)
-  const withTenant = new Map<string, { workflow: string; tenant: string }>()
-  for (const { name: workflow, tenant } of requests)
-    if (tenant !== undefined)
-      withTenant.set(`${workflow}/${tenant.identifier}`, { workflow, tenant: tenant.identifier })
-  if (mentions.size + withTenant.size === 0) return nothing
+  const pairs = withFacts ? tenantPairs(requests) : []
+  if (mentions.size + pairs.length === 0) return nothing
   const [found, overrides] = await Promise.all([
-    findContexts(db, environment, [...mentions.keys()]),
-    findNamedOverrides(db, environment, [...withTenant.values()]),
+    findSmallContexts(db, environment, [...mentions.keys()], { lettersMax: withFacts ? contextLettersMax : 0 }),
+    findNamedOverrides(db, environment, pairs),
   ])
   const known = new Set(found.map(({ key }) => key))
   const missing = [...mentions].filter(([key]) => !known.has(key))
-  const asMade = missing.map(([key, { type, id, data = null }]) => ({ key, type, id, data }))
-  return { contexts: [...found, ...asMade], overrides, made: missing.map(([, mention]) => mention) }
+  const contexts = [...found.filter(({ isWhole }) => isWhole), ...fastFlatMap(missing, asMade)]
+  return { contexts, overrides, made: missing.map(([, mention]) => mention) }
+}
+
+/** Data is read once it is stored: its members have another order then. */
+const asMade = ([key, { type, id, data }]: readonly [string, ContextMention]): ContextRow[] =>
+  data === undefined ? [{ key, type, id, data: null }] : []
+
+function tenantPairs(requests: readonly EventRequest[]): { workflow: string; tenant: string }[] {
+  const pairs = new Map<string, { workflow: string; tenant: string }>()
+  for (const { name: workflow, tenant: { identifier: tenant } = {} } of requests)
+    if (tenant !== undefined) pairs.set(JSON.stringify([workflow, tenant]), { workflow, tenant })
+  return [...pairs.values()]
 }
 
 /** By key. Of several mentions the first makes the context, and the others find it. */

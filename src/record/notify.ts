@@ -7,7 +7,6 @@ import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Tenant } from '../domain/people/tenant.ts'
-import type { WorkflowOverride } from '../domain/workflows/workflow-override.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { NewNotification } from '../store/events/notifications.ts'
 import { insertMissingNotifications } from '../store/events/notifications.ts'
@@ -16,6 +15,7 @@ import { jobInsertions } from '../store/jobs/insert.ts'
 import type { ConfigurationStamps } from '../store/operate/configuration-stamps.ts'
 import type { ContextRow } from '../store/people/contexts.ts'
 import type { RecipientRow } from '../store/people/subscribers.ts'
+import type { NamedOverride } from '../store/workflows/workflow-overrides.ts'
 
 export interface Notified {
   readonly eventId: string
@@ -65,11 +65,11 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
   return { notifications, jobs }
 }
 
-/** What events name besides people: all that those of one acceptance name. */
+/** What the events of one acceptance name besides people. What is missing has to be read. */
 export interface Surroundings {
   readonly tenants: readonly Tenant[]
-  /** All of those tenants. */
-  readonly overrides: readonly WorkflowOverride[]
+  /** Of those tenants, for the workflows of their events; null where there is none. */
+  readonly overrides: readonly NamedOverride[]
   readonly contexts: readonly ContextRow[]
 }
 

@@ -1,15 +1,15 @@
-// Environments whose templates take long, and large events that need a thread: callers do not wait for them to be rendered.
+// Environments whose templates take long, and large events that do: callers do not wait for them to be rendered.
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Environment } from '../domain/environment.ts'
 
 export interface Costly {
   has(environment: Environment): boolean
-  /** Notes how long the work takes, even if it throws. */
-  timed<Result>(environment: Environment, work: () => Promise<Result>): Promise<Result>
-  /** A large event of this version had to be left to a thread. */
-  noteThread(versionId: string): void
-  /** Whether large events of this version are left to a thread for now: finding out costs a good part of rendering them. */
-  needsThread(versionId: string): boolean
+  /** Large events of this version are decided in their own turn for now. */
+  hasLarge(versionId: string): boolean
+  /** A large event of this version takes longer than a caller should wait. */
+  noteLarge(versionId: string): void
+  /** Notes how long the work takes, even if it throws: where it has large events of these versions, they are the cause. */
+  timed<Result>(environment: Environment, large: readonly string[], work: () => Promise<Result>): Promise<Result>
 }
 
 /**
@@ -22,7 +22,10 @@ const versionsKeptMax = 2_000
 
 export function createCostly(nowMs = () => performance.now()): Costly {
   const untilMs = new Map<string, number>()
-  const threadUntilMs = new BoundedMap<string, number>(versionsKeptMax)
+  const largeUntilMs = new BoundedMap<string, number>(versionsKeptMax)
+  const noteLarge = (versionId: string): void => {
+    largeUntilMs.set(versionId, nowMs() + costlyForMs)
+  }
   return {
     has: ({ id }) => {
       const until = untilMs.get(id)
@@ -31,15 +34,16 @@ export function createCostly(nowMs = () => performance.now()): Costly {
       untilMs.delete(id)
       return false
     },
-    noteThread: (versionId) => threadUntilMs.set(versionId, nowMs() + costlyForMs),
-    needsThread: (versionId) => nowMs() < (threadUntilMs.get(versionId) ?? 0),
-    timed: async ({ id }, work) => {
+    hasLarge: (versionId) => nowMs() < (largeUntilMs.get(versionId) ?? 0),
+    noteLarge,
+    timed: async ({ id }, large, work) => {
       const beganMs = nowMs()
       try {
         return await work()
       } finally {
         const endedMs = nowMs()
-        if (endedMs - beganMs > costlyMs) untilMs.set(id, endedMs + costlyForMs)
+        if (endedMs - beganMs > costlyMs && large.length > 0) large.forEach(noteLarge)
+        else if (endedMs - beganMs > costlyMs) untilMs.set(id, endedMs + costlyForMs)
       }
     },
   }

@@ -7,7 +7,7 @@ import type { DecideAtOnce, DecidedAtOnce } from '../record/decided-at-once.ts'
 import type { PreLeasedJob } from '../record/notify.ts'
 import type { Costly } from './costly.ts'
 import { createCostly } from './costly.ts'
-import { DecidedLater, decideBatch } from './decide/decide-batch.ts'
+import { DecidedLater, decideBatch, isLarge } from './decide/decide-batch.ts'
 import { followerOf } from './decide/follower.ts'
 import type { FactSources } from './decide/load-facts.ts'
 import { loadFacts } from './decide/load-facts.ts'
@@ -46,19 +46,17 @@ export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
   }
   return async (environment, jobs) => {
     if (costly.has(environment)) return undefined
-    if (jobs.some((job) => isLarge(job) && costly.needsThread(job.versionId))) return undefined
+    if (jobs.some((job) => isLarge(job) && costly.hasLarge(job.versionId))) return undefined
     try {
       return await decide(stages, atHand, environment, jobs, costly)
     } catch (error) {
-      if (error instanceof DecidedLater && isLarge(error.job)) costly.noteThread(error.job.versionId)
+      if (error instanceof DecidedLater && isLarge(error.job)) costly.noteLarge(error.job.versionId)
       if (!(error instanceof NotAtHand || error instanceof DecidedLater))
         stages.decide.world.log.debug({ err: error }, 'Could not decide jobs immediately')
       return undefined
     }
   }
 }
-
-const isLarge = ({ foreseen }: PreLeasedJob): boolean => foreseen?.isLarge === true
 
 async function decide(
   stages: AtOnceStages,
@@ -91,7 +89,8 @@ async function decide(
     tracing: undefined,
     isAtOnce: true,
   }
-  const decided = await costly.timed(environment, () => decideBatch(parts, jobs))
+  const large = [...new Set(jobs.filter(isLarge).map((job) => job.versionId))]
+  const decided = await costly.timed(environment, large, () => decideBatch(parts, jobs))
   if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])

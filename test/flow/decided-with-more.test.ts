@@ -68,7 +68,7 @@ const cases: Readonly<Record<string, { event: object; atOnce?: number }>> = {
     atOnce: 0,
   },
   'a context': { event: { context: { team: 'red' } } },
-  'a context with data': { event: { context: team } },
+  'a context with data': { event: { context: team }, atOnce: 2 },
   'two contexts': { event: { context: { ...team, app: 'web' } } },
   'a tenant and a context': { event: { tenant: 'acme', context: team } },
   '8 kB': { event: text(8_000) },
@@ -148,23 +148,86 @@ test('a context that someone else makes meanwhile is theirs; the event runs once
   assert.match(message?.content, new RegExp(`${id} Grace`))
 })
 
-test('contexts and people of an event that does not run are not saved', async () => {
+test('a context of an event that does not run is not saved, whoever shares its commit', async () => {
   const { scene } = atOnce
   const workflow = await workflowOf(atOnce)
+  // Known and unchanged: nothing but the context keeps them from being written in one statement.
+  const subscriberId = fresh('known')
+  await scene.trigger(workflow, { subscriberId })
+  await settle(atOnce)
   const [lost, kept] = [fresh('lost'), fresh('kept')]
+  await scene.trigger(workflow, { subscriberId }, { context: { team: kept } })
   const replies = await Promise.all([
-    scene.single({ name: 'no-such-workflow', to: { subscriberId: lost }, context: { team: lost } }),
-    scene.single({ name: workflow, to: { subscriberId: kept }, context: { team: kept } }),
-    scene.single({
-      name: workflow,
-      to: { subscriberId: fresh('of-no-tenant') },
-      tenant: 'nobody',
-      context: { team: lost },
-    }),
+    scene.single({ name: workflow, to: subscriberId, context: { team: kept } }),
+    scene.single({ name: 'no-such-workflow', to: subscriberId, context: { team: lost } }),
+    scene.single({ name: workflow, to: subscriberId, context: { team: kept } }),
+    scene.single({ name: workflow, to: subscriberId, tenant: 'nobody', context: { team: lost } }),
   ])
-  assert.equal(replies[1]?.status, 201)
+  assert.deepEqual(
+    replies.map(({ body }) => body.status === 'processed'),
+    [true, false, true, false],
+  )
   const found = await scene.rows(sql`select id from contexts where id = any(${[lost, kept]}::text[])`)
   assert.deepEqual(found, [{ id: kept }])
+})
+
+test('the override of a tenant is not lost to another pair of names that is spelt alike', async () => {
+  const { scene } = atOnce
+  const workflow = await workflowOf(atOnce)
+  const subscriberId = fresh('known')
+  const tenant = 'north/south'
+  await scene.expect(201, 'POST', '/v1/tenants', { identifier: tenant })
+  await scene.expect(201, 'POST', '/v1/tenants', { identifier: 'south' })
+  await scene.expect(201, 'POST', '/v1/workflow-overrides', { workflowId: workflow, tenantId: tenant, active: false })
+  await scene.trigger(workflow, { subscriberId })
+  await settle(atOnce)
+  const [turnedOff] = await Promise.all([
+    scene.trigger(workflow, { subscriberId }, { tenant }),
+    scene.single({ name: `${workflow}/north`, to: subscriberId, tenant: 'south' }),
+  ])
+  await settle(atOnce)
+  assert.deepEqual(await scene.messages(turnedOff), [])
+})
+
+test('a new context with data has its own turn the first time, as its members have another order once they are stored', async () => {
+  const results: string[] = []
+  for (const side of [inTurn, atOnce]) {
+    const { scene } = side
+    const workflow = await scene.workflow([inApp('{% for m in context.team.data %}{{ m[0] }} {% endfor %}')])
+    await scene.trigger(workflow, { subscriberId: fresh('first') })
+    await settle(side)
+    const context = { team: { id: 'ordered', data: { zebra: 1, a: 2, bb: 3 } } }
+    for (const subscriberId of [fresh('one'), fresh('two')]) {
+      const transactionId = await scene.trigger(workflow, { subscriberId }, { context })
+      await settle(side)
+      results.push((await scene.message(transactionId)).content)
+    }
+  }
+  assert.deepEqual(new Set(results), new Set(['a bb zebra ']))
+})
+
+test('a context with much data is read when its event is decided, and not when it is accepted', async () => {
+  const { scene } = atOnce
+  const workflow = await scene.workflow([inApp('{{ context.team.data.text | size }}')])
+  await scene.trigger(workflow, { subscriberId: fresh('first') })
+  await settle(atOnce)
+  const written = (letters: number) => ({ team: { id: `of-${letters}`, data: { text: 'x'.repeat(letters) } } })
+  for (const [letters, expected] of [
+    [100, 1],
+    [10_000, 0],
+  ] as const) {
+    await scene.trigger(workflow, { subscriberId: fresh('first') }, { context: written(letters) })
+    await settle(atOnce)
+    const decided = countAtOnce()
+    const transactionId = await scene.trigger(
+      workflow,
+      { subscriberId: fresh('second') },
+      { context: written(letters) },
+    )
+    await settle(atOnce)
+    assert.equal((await scene.message(transactionId)).content, String(letters))
+    assert.equal(decided(), expected)
+  }
 })
 
 test('a tenant that was changed, and an override that was made, on one node bind the next event of another', async () => {

@@ -61,6 +61,8 @@ export class DecidedLater extends Error {
   }
 }
 
+export const isLarge = ({ foreseen }: PreLeasedJob): boolean => foreseen?.isLarge === true
+
 /** Others get their turn in between if it takes long. */
 export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn = new Turn()): Promise<DecidedBatch> {
   const { facts, links, answers, tracing, now } = parts
@@ -160,16 +162,19 @@ function sort({ sends, calls, settlements, deferred }: DecidedBatch, decided: De
 function decideFollower(
   parts: BatchParts,
   here: DecidingParts,
-  { id }: Job,
+  before: Job,
   decided: DecidedJob,
 ): { readonly job: Job; readonly decided: DecidedJob } | undefined {
   const { facts, links, tracing } = parts
-  const job = facts.followers.get(id)
+  const job = facts.followers.get(before.id)
   if (job === undefined || !goesOnWith(decided, job)) return undefined
   const found = jobFactsFrom(facts, job, links)
   if (found === undefined || mustAsk(found, parts)) return undefined
   const traced = withSpan(tracing, found) as JobFacts
-  const next = orUndecided(() => decideJob(here, traced))
+  const next = orUndecided(
+    () => decideJob(here, traced),
+    parts.isAtOnce === true && isLarge(before) ? before : undefined,
+  )
   // A call or a decision is for a job that is there.
   const isForLater = next === undefined || 'call' in next || ('settled' in next && !('status' in next.settled))
   if (isForLater) {
@@ -180,11 +185,15 @@ function decideFollower(
   return { job, decided: next }
 }
 
-/** A fault of ours in one step must not keep the one before it from being written: it shows again in its own turn. */
-function orUndecided(decide: () => DecidedJob): DecidedJob | undefined {
+/**
+ * A fault of ours in one step must not keep the one before it from being written: it shows again in its own turn. `large`: the
+ * job before it, if callers should not wait for the next of its kind to be tried.
+ */
+function orUndecided(decide: () => DecidedJob, large: Job | undefined): DecidedJob | undefined {
   try {
     return decide()
-  } catch {
+  } catch (error) {
+    if (error instanceof RenderElsewhere && large !== undefined) throw new DecidedLater(large)
     return undefined
   }
 }

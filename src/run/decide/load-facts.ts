@@ -129,6 +129,7 @@ async function readFacts(
   const around = foreseen?.find((one) => one.surroundings !== undefined)?.surroundings
   const knownTenants = tried?.tenants ?? new Map(around?.tenants.map((tenant) => [tenant._id, tenant]))
   const knownContexts = new Map(around?.contexts.map((context) => [context.key, context]))
+  const knownOverrides = new Map(around?.overrides.map((one) => [overrideKey(one), one]))
   const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
@@ -142,7 +143,7 @@ async function readFacts(
         knownContexts,
       ),
     ),
-    around?.overrides ?? findWorkflowOverrides(db, environment, overridable(asked, events, versions)),
+    findWorkflowOverrides(db, environment, overridable(asked, events, versions, knownOverrides)),
   ])
   return {
     followers,
@@ -158,7 +159,11 @@ async function readFacts(
     wording,
     channels,
     previous,
-    tenantOverrides: new Map(tenantOverrides.map((one) => [`${one.workflowId}/${one.tenantId}`, one])),
+    tenantOverrides: new Map(
+      [...tenantOverrides, ...fastFlatMap([...knownOverrides.values()], ({ override }) => override ?? [])].map(
+        (one) => [overrideKey(one), one],
+      ),
+    ),
     unsent: grouped(unsent, (message) => message.jobId),
   }
 }
@@ -167,11 +172,16 @@ const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, un
   ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
 ]
 
-/** The workflows of jobs whose event has a tenant, each with that tenant once. */
+/** Both are our own ids. */
+const overrideKey = ({ workflowId, tenantId }: { workflowId: string; tenantId: string }): string =>
+  `${workflowId}/${tenantId}`
+
+/** The workflows of jobs whose event has a tenant, each with that tenant once, without those that are known. */
 function overridable(
   jobs: readonly Job[],
   events: readonly TriggeredEvent[],
   versions: ReadonlyMap<string, WorkflowVersion>,
+  known: ReadonlyMap<string, unknown>,
 ): { workflowId: string; tenantId: string }[] {
   const tenantOf = new Map(
     fastFlatMap(events, ({ id, tenantId }) => (tenantId === null ? [] : [[id, tenantId] as const])),
@@ -179,8 +189,9 @@ function overridable(
   const found = new Map<string, { workflowId: string; tenantId: string }>()
   for (const { eventId, versionId } of tenantOf.size === 0 ? [] : jobs) {
     const [workflowId, tenantId] = [versions.get(versionId)?.workflowId, tenantOf.get(eventId)]
-    if (workflowId !== undefined && tenantId !== undefined)
-      found.set(`${workflowId}/${tenantId}`, { workflowId, tenantId })
+    if (workflowId === undefined || tenantId === undefined) continue
+    const pair = { workflowId, tenantId }
+    if (!known.has(overrideKey(pair))) found.set(overrideKey(pair), pair)
   }
   return [...found.values()]
 }

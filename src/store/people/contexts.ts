@@ -42,14 +42,32 @@ export interface ContextRow {
 /** By key, `type:id`. */
 export async function findContexts(db: Sql, environment: Environment, keys: readonly string[]): Promise<ContextRow[]> {
   if (keys.length === 0) return []
+  const statement = sql`select c.type || ':' || c.id as key, c.type, c.id, c.data from ${named(keys, environment)}`
+  return db.rows<ContextRow>(prepared('contexts-by-key', statement))
+}
+
+/** Which of them exist, and the data of those that have little: what is named in a few letters may bring megabytes with it. */
+export async function findSmallContexts(
+  db: Sql,
+  environment: Environment,
+  keys: readonly string[],
+  { lettersMax }: { lettersMax: number },
+): Promise<(ContextRow & { readonly isWhole: boolean })[]> {
+  if (keys.length === 0) return []
+  const statement = sql`
+    select c.type || ':' || c.id as key, c.type, c.id, small.data, c.data is null or small.data is not null as "isWhole"
+    from ${named(keys, environment)}
+    left join lateral (select c.data where length(c.data::text) <= ${lettersMax}::int) as small on true`
+  return db.rows(prepared('contexts-by-key-small', statement))
+}
+
+/** Those that exist, as `c`, each found by its key. */
+function named(keys: readonly string[], environment: Environment): Statement {
   const parts = keys.map((key) => [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)] as const)
   const [types, ids] = [parts.map(([type]) => type), parts.map(([, id]) => id)]
-  const statement = sql`
-    select c.type || ':' || c.id as key, c.type, c.id, c.data
-    from unnest(${unseen(sql`${types}::text[]`)}, ${ids}::text[]) as asked (type, id)
+  return sql`unnest(${unseen(sql`${types}::text[]`)}, ${ids}::text[]) as asked (type, id)
     cross join lateral (select * from contexts found
       where found.environment_id = ${environment.id} and found.type = asked.type and found.id = asked.id limit 1) c`
-  return db.rows<ContextRow>(prepared('contexts-by-key', statement))
 }
 
 /** As it is listed. */

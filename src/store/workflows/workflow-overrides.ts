@@ -25,23 +25,38 @@ export async function findWorkflowOverrides(
   return db.rows<WorkflowOverride>(prepared('workflow-overrides', statement))
 }
 
-/** The same, by the names that events give them. */
+export interface NamedOverride {
+  readonly workflowId: string
+  readonly tenantId: string
+  readonly override: WorkflowOverride | null
+}
+
+/** The same by the names that events give them; for each pair that exists also that there is none. */
 export async function findNamedOverrides(
   db: Sql,
   environment: Environment,
   named: readonly { workflow: string; tenant: string }[],
-): Promise<WorkflowOverride[]> {
+): Promise<NamedOverride[]> {
   if (named.length === 0) return []
   const [workflows, tenants] = [named.map((one) => one.workflow), named.map((one) => one.tenant)]
   const statement = sql`
-    select ${decidedBy} from unnest(${unseen(sql`${workflows}::text[]`)}, ${tenants}::text[]) as asked (workflow, tenant)
+    select ${decidedBy}, w.id as named_workflow_id, t.id as named_tenant_id
+    from unnest(${unseen(sql`${workflows}::text[]`)}, ${tenants}::text[]) as asked (workflow, tenant)
     cross join lateral (select id from workflows
       where environment_id = ${environment.id} and identifier = asked.workflow and deleted_at is null limit 1) as w
     cross join lateral (select id from tenants
       where environment_id = ${environment.id} and identifier = asked.tenant limit 1) as t
-    cross join lateral (select * from workflow_overrides found
-      where found.environment_id = ${environment.id} and found.workflow_id = w.id and found.tenant_id = t.id limit 1) as o`
-  return db.rows<WorkflowOverride>(prepared('workflow-overrides-named', statement))
+    left join lateral (select * from workflow_overrides found
+      where found.environment_id = ${environment.id} and found.workflow_id = w.id and found.tenant_id = t.id
+      limit 1) as o on true`
+  const rows = await db.rows<WorkflowOverride & { named_workflow_id: string; named_tenant_id: string }>(
+    prepared('workflow-overrides-named', statement),
+  )
+  return rows.map(({ named_workflow_id: workflowId, named_tenant_id: tenantId, ...override }) => ({
+    workflowId,
+    tenantId,
+    override: override._id === null ? null : override,
+  }))
 }
 
 interface OverrideRow {
