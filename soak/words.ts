@@ -12,9 +12,10 @@ export const wordsTemplate = [
   '(text {{ payload.text | size }} {{ payload.text | split: " " | last }})',
 ].join('')
 
-const wordsPattern = /\(to [^<[]*\)/
+const wordsPattern = /\(to [^<[\r\n]*\)/g
 
-export const wordsIn = (text: string): string => wordsPattern.exec(text)?.[0] ?? ''
+/** An e-mail says them in plain text and in HTML: once if they are the same. */
+export const wordsIn = (text: string): string => [...new Set(text.match(wordsPattern))].join(' ')
 
 type Said = Pick<EventEntry, 'marker' | 'actor' | 'tenant' | 'context' | 'textLength'>
 
