@@ -12,6 +12,8 @@ export interface Call {
   readonly path: string
   readonly environment: EnvironmentLetter
   readonly body?: unknown
+  /** The `Idempotency-Key`. */
+  readonly key?: string | undefined
 }
 
 /** A frozen or overloaded node must not hold up the client for ever. */
@@ -24,6 +26,7 @@ export async function tryCall(baseUrl: string, call: Call, limitMs = timeoutMs):
       headers: {
         authorization: `ApiKey ${apiKeys[call.environment]}`,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(call.key === undefined ? {} : { 'idempotency-key': call.key }),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       signal: AbortSignal.timeout(limitMs),

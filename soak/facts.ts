@@ -12,8 +12,8 @@ export interface DigestMessage {
 export interface Facts {
   /** How many there are of `<transactionId> <subscriberId>`. */
   readonly notifications: ReadonlyMap<string, number>
-  /** How many in-app messages of `<transactionId> <subscriberId> <step>`; digests apart. */
-  readonly inApp: ReadonlyMap<string, number>
+  /** The texts of the in-app messages of `<transactionId> <subscriberId> <step>`; digests apart. */
+  readonly inApp: ReadonlyMap<string, readonly string[]>
   readonly digests: readonly DigestMessage[]
   readonly receipts: readonly Receipt[]
   /** Receipt ids, and how many attempts of unknown outcome the API reports; those without any are absent. */
@@ -91,8 +91,8 @@ export async function readRows(client: pg.Client): Promise<RowFacts> {
       join events e on e.environment_id = n.environment_id and e.id = n.event_id
       join subscribers s on s.environment_id = n.environment_id and s.id = n.subscriber_id
     group by 1`)
-  const inApp = await client.query<{ key: string; count: number }>(`
-    select e.transaction_id || ' ' || s.subscriber_id || ' ' || m.step as key, count(*)::int as count
+  const inApp = await client.query<{ key: string; texts: string[] }>(`
+    select e.transaction_id || ' ' || s.subscriber_id || ' ' || m.step as key, array_agg(m.content #>> '{}') as texts
     from messages m
       join events e on e.environment_id = m.environment_id and e.id = m.event_id
       join workflows w on w.environment_id = e.environment_id and w.id = e.workflow_id
@@ -114,8 +114,8 @@ export async function readRows(client: pg.Client): Promise<RowFacts> {
     select (select count(*)::int from jobs where buried_at is not null)
       + (select count(*)::int from tasks where buried_at is not null) as count`)
   return {
-    notifications: mapOf(notifications.rows),
-    inApp: mapOf(inApp.rows),
+    notifications: new Map(notifications.rows.map(({ key, count }) => [key, count])),
+    inApp: new Map(inApp.rows.map(({ key, texts }) => [key, texts])),
     digests: digests.rows.map(({ owner, text }) => ({
       owner,
       events: [...text.matchAll(/\[([a-z]\d+)\]/g)].map(([, marker]) => marker ?? ''),
@@ -125,6 +125,3 @@ export async function readRows(client: pg.Client): Promise<RowFacts> {
     unfinished: await countUnfinished(client),
   }
 }
-
-const mapOf = (rows: readonly { key: string; count: number }[]): Map<string, number> =>
-  new Map(rows.map(({ key, count }) => [key, count]))

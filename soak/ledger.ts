@@ -1,20 +1,15 @@
 // The ledger: what the service acknowledged, on disk before it counts. The verdict is made from the file alone.
 import type { FileHandle } from 'node:fs/promises'
 import { open, readFile } from 'node:fs/promises'
-import type { EnvironmentLetter } from './people.ts'
+import type { PlannedEvent } from './plan.ts'
 
-export interface EventEntry {
+export interface EventEntry extends Omit<PlannedEvent, 'transactionId' | 'via' | 'cancelAfterMs'> {
   readonly type: 'event'
   readonly transactionId: string
-  readonly environment: EnvironmentLetter
-  readonly workflow: string
-  readonly marker: string
-  readonly recipients: readonly string[]
-  readonly topic?: string
   /** When the call was first sent, and when it was acknowledged. */
   readonly sentAt: number
   readonly acknowledgedAt: number
-  /** How often it was sent: more than once where an answer was lost. */
+  /** How often it was sent: more than once where an answer was lost, or where two senders sent it. */
   readonly attempts: number
 }
 

@@ -1,18 +1,20 @@
 // The load: sends the planned calls as fast as the scene releases them, repeats what was not answered, keeps the ledger.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../test/support/random.ts'
-import type { Json } from './api.ts'
+import type { Call, Json } from './api.ts'
 import { tryCall } from './api.ts'
+import type { PlannedRecipient } from './extras.ts'
 import type { Ledger } from './ledger.ts'
 import type { PlannedCall, PlannedEvent } from './plan.ts'
 import { between, randomFor } from './random.ts'
+import { textOf } from './words.ts'
 
 export interface LoadCounts {
   /** Events acknowledged and in the ledger. */
   acknowledged: number
   /** Calls whose answer was lost, and that were sent again. */
   lostAnswers: number
-  /** Answers 5xx and 429, each followed by a repeat. */
+  /** Answers 5xx and 429, and 409 to a key that is in use; each followed by a repeat. */
   refusals: Record<string, number>
   cancels: number
 }
@@ -88,42 +90,45 @@ export class Load {
 
   private async send(call: PlannedCall): Promise<void> {
     const sentAt = Date.now()
-    const answer = await this.untilAnswered(
-      call.isBulk
-        ? { method: 'POST', path: '/v1/events/trigger/bulk', body: { events: call.events.map(bodyOf) } }
-        : { method: 'POST', path: '/v1/events/trigger', body: bodyOf(call.events[0] as PlannedEvent) },
-      call,
-      201,
+    const request = call.isBulk
+      ? { method: 'POST', path: '/v1/events/trigger/bulk', body: { events: call.events.map(bodyOf) } }
+      : { method: 'POST', path: '/v1/events/trigger', body: bodyOf(call.events[0] as PlannedEvent) }
+    const answering = Array.from({ length: call.senders }, () =>
+      this.untilAnswered({ ...request, key: call.key }, call, 201),
     )
-    if (answer === undefined) return
-    checkResults(call, answer.body)
+    const answers = (await Promise.all(answering)).filter((answer) => answer !== undefined)
+    if (answers.length < call.senders) return
+    const transactionIds = transactionIdsOf(
+      call,
+      answers.map(({ body }) => (call.isBulk ? body : [body])),
+    )
     const acknowledgedAt = Date.now()
+    const attempts = answers.reduce((sum, answer) => sum + answer.attempts, 0)
     await this.options.ledger.append(
-      call.events.map(({ via: _via, cancelAfterMs: _cancel, ...event }) => ({
-        ...{ type: 'event', ...event, sentAt, acknowledgedAt, attempts: answer.attempts },
+      call.events.map(({ via: _via, cancelAfterMs: _cancel, ...event }, index) => ({
+        ...{ type: 'event', ...event, transactionId: transactionIds[index] ?? '' },
+        ...{ sentAt, acknowledgedAt, attempts },
       })),
     )
     this.counts.acknowledged += call.events.length
     this.options.onAcknowledged(call.events, acknowledgedAt)
-    for (const event of call.events) {
-      if (event.cancelAfterMs !== undefined) this.track(this.cancel(call, event, event.cancelAfterMs))
-    }
+    call.events.forEach(({ cancelAfterMs }, index) => {
+      if (cancelAfterMs !== undefined) this.track(this.cancel(call, transactionIds[index] ?? '', cancelAfterMs))
+    })
   }
 
-  private async cancel(call: PlannedCall, event: PlannedEvent, afterMs: number): Promise<void> {
+  private async cancel(call: PlannedCall, transactionId: string, afterMs: number): Promise<void> {
     await sleep(afterMs)
-    const path = `/v1/events/trigger/${event.transactionId}`
+    const path = `/v1/events/trigger/${transactionId}`
     const answer = await this.untilAnswered({ method: 'DELETE', path }, call, 200)
     if (answer === undefined) return
     const acknowledgedAt = Date.now()
-    await this.options.ledger.append([
-      { type: 'cancel', transactionId: event.transactionId, acknowledgedAt, answer: answer.body === true },
-    ])
+    await this.options.ledger.append([{ type: 'cancel', transactionId, acknowledgedAt, answer: answer.body === true }])
     this.counts.cancels++
   }
 
   private async untilAnswered(
-    request: { method: string; path: string; body?: unknown },
+    request: Omit<Call, 'environment'>,
     { environment }: PlannedCall,
     success: number,
   ): Promise<{ body: Json; attempts: number } | undefined> {
@@ -131,7 +136,8 @@ export class Load {
       const result = await tryCall(this.random.oneOf(this.options.baseUrls), { ...request, environment })
       if (result !== 'lost') {
         if (result.status === success) return { body: result.body, attempts }
-        if (result.status < 500 && result.status !== 429) {
+        const isInUse = result.status === 409 && request.key !== undefined
+        if (result.status < 500 && result.status !== 429 && !isInUse) {
           throw new Error(`${request.path}: ${result.status} ${JSON.stringify(result.body).slice(0, 500)}`)
         }
         this.counts.refusals[result.status] = (this.counts.refusals[result.status] ?? 0) + 1
@@ -143,21 +149,25 @@ export class Load {
 }
 
 function bodyOf(event: PlannedEvent): object {
+  const { workflow: name, transactionId, recipients, topic, actor, tenant, context, marker, via } = event
   return {
-    name: event.workflow,
-    transactionId: event.transactionId,
-    to: event.topic === undefined ? event.recipients : { type: 'Topic', topicKey: event.topic },
-    payload: { m: event.marker, via: event.via },
+    ...{ name, transactionId, actor, tenant, context },
+    to: topic === undefined ? recipients.map(recipientOf) : { type: 'Topic', topicKey: topic },
+    payload: { m: marker, via, text: textOf(event) },
   }
 }
 
-/** Every event of a call must have been taken, under its own id. */
-function checkResults(call: PlannedCall, body: Json): void {
-  const results = call.isBulk ? body : [body]
-  call.events.forEach((event, index) => {
-    const result = results[index]
-    if (result?.status !== 'processed' || result.transactionId !== event.transactionId) {
-      throw new Error(`The event ${event.transactionId} was answered with ${JSON.stringify(result)}`)
-    }
+const recipientOf = ({ subscriberId, given }: PlannedRecipient): unknown =>
+  given === undefined ? subscriberId : { subscriberId, ...given }
+
+/** Every event of a call must have been taken, under its own id, and by all answers under the same. */
+function transactionIdsOf(call: PlannedCall, answers: readonly Json[]): string[] {
+  return call.events.map(({ transactionId, marker }, index) => {
+    const results = answers.map((answer) => answer[index])
+    const expected = transactionId ?? results[0]?.transactionId
+    const isTaken = results.every((result) => result?.status === 'processed' && result.transactionId === expected)
+    if (!isTaken || expected === undefined)
+      throw new Error(`The event ${marker} was answered with ${JSON.stringify(results)}`)
+    return expected as string
   })
 }

@@ -34,10 +34,10 @@ export async function findMarked(
   ids: readonly string[],
 ): Promise<MarkedResult> {
   const { rows } = await client.query<{ id: string; message: string; notification: string; environment: string }>(
-    `select coalesce(m.subject, m.content #>> '{}') as id, m.id as message, m.notification_id as notification,
-       left(lower(v.name), 1) as environment
+    `select mark.id, m.id as message, m.notification_id as notification, left(lower(v.name), 1) as environment
      from messages m join environments v on v.id = m.environment_id
-     where m.channel in ('email', 'sms') and coalesce(m.subject, m.content #>> '{}') = any($1)`,
+       cross join lateral (select split_part(coalesce(m.subject, m.content #>> '{}'), ' ', 1) as id) mark
+     where m.channel in ('email', 'sms') and mark.id = any($1)`,
     [ids.map((id) => `soak:${id}`)],
   )
   const marks = new Map<string, number>()

@@ -1,7 +1,8 @@
 // Results of several runs added up by scene, so that a long run can be made in pieces.
-import type { Verdict } from './judge.ts'
 import type { RecoveryTimes } from './recovery.ts'
 import type { Run, SceneResult } from './results.ts'
+import type { Counted } from './verdict.ts'
+import { emptyCounts } from './verdict.ts'
 
 export interface MergedScene {
   readonly scene: string
@@ -19,8 +20,6 @@ export interface MergedScene {
   readonly startMs: readonly number[]
   readonly settledMs: readonly number[]
 }
-
-export type Counted = Exclude<keyof Verdict, 'examples'>
 
 export function mergeRuns(runs: readonly Run[], order: readonly string[]): MergedScene[] {
   const results = runs.flatMap((run) => run.results)
@@ -50,14 +49,14 @@ function mergeScene(all: readonly SceneResult[]): MergedScene {
   }
 }
 
+/** Results of older builds lack what was not counted then. */
 function sumsOf(results: readonly SceneResult[]): Record<Counted, number> {
-  const sums: Partial<Record<Counted, number>> = {}
+  const sums = emptyCounts()
   for (const { verdict } of results) {
     if (verdict === undefined) continue
-    const { examples: _examples, ...counts } = verdict
-    for (const [name, count] of Object.entries(counts)) sums[name as Counted] = (sums[name as Counted] ?? 0) + count
+    for (const name of Object.keys(sums) as Counted[]) sums[name] += verdict[name] ?? 0
   }
-  return sums as Record<Counted, number>
+  return sums
 }
 
 function recoveryOf(results: readonly SceneResult[]): RecoveryTimes {

@@ -1,6 +1,6 @@
 // How soon work goes on after a kill: what was acknowledged, due and not delivered at the kill, and when it arrived.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { membersOf } from './people.ts'
+import { mailsOwed, recipientsOf, smsOwed } from './owed.ts'
 import type { PlannedEvent } from './plan.ts'
 import type { Receipt } from './sink/record.ts'
 import { workflowOf } from './workflows.ts'
@@ -38,14 +38,11 @@ export class Recovery {
 
   acknowledged(events: readonly PlannedEvent[], acknowledgedAt: number): void {
     for (const event of events) {
-      const { mails, sms, afterMs } = workflowOf(event.workflow).owed
-      // By default an SMS of unknown outcome is skipped: then nothing is owed.
-      const steps = event.environment === 'p' ? [...mails, ...sms] : mails
-      if (steps.length === 0) continue
-      const recipients = event.topic === undefined ? event.recipients : membersOf(event.topic)
-      for (const recipient of recipients) {
-        for (const step of steps) {
-          const id = `${event.marker}:${recipient}:${step}`
+      const { afterMs } = workflowOf(event.workflow).owed
+      for (const recipient of recipientsOf(event)) {
+        // By default an SMS of unknown outcome is skipped: then nothing is owed.
+        const sms = event.environment === 'p' ? smsOwed(event, recipient) : []
+        for (const id of [...mailsOwed(event, recipient), ...sms]) {
           if (!this.arrivedAt.has(id)) this.open.set(id, acknowledgedAt + afterMs)
         }
       }

@@ -57,6 +57,10 @@ const lossColumns: readonly (readonly [name: string, value: (scene: MergedScene)
   ['e-mails twice, unmarked', ({ sums }) => String(sums.mailsTwiceUnmarked)],
   ['SMS lost, twice unmarked', ({ sums }) => of(sums.smsLost, sums.smsTwiceUnmarked, sums.sms)],
   ['digest events lost, doubled', ({ sums }) => of(sums.digestEventsLost, sums.digestEventsDoubled, sums.digestEvents)],
+  [
+    'wrong address, wrong words, not owed',
+    ({ sums }) => `${sums.wrongAddress}, ${of(sums.wrongWords, sums.notOwed, sums.contentChecked)}`,
+  ],
   ['jobs failed, buried', ({ sums }) => `${sums.jobsFailed}, ${sums.buried}`],
   [
     'unfinished',

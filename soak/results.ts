@@ -4,9 +4,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from './install.ts'
-import type { Verdict } from './judge.ts'
 import type { LoadCounts } from './load.ts'
 import type { RecoveryTimes } from './recovery.ts'
+import type { Verdict } from './verdict.ts'
 
 export interface SceneResult {
   readonly scene: string
@@ -22,6 +22,8 @@ export interface SceneResult {
   /** Set where the scene broke off: a failure as well. */
   readonly error?: string
   readonly kills: number
+  /** How much of everything was planned. */
+  readonly mixture?: Readonly<Record<string, number>>
   readonly load?: LoadCounts
   readonly verdict?: Verdict
   readonly recovery?: RecoveryTimes

@@ -1,14 +1,15 @@
 // One scene from its first process to its verdict.
 import { join } from 'node:path'
-import { isClean } from './judge.ts'
 import { Ledger, readLedger } from './ledger.ts'
 import { Load } from './load.ts'
+import { mixtureOf } from './mixture.ts'
 import type { SoakOptions } from './options.ts'
 import { planCalls } from './plan.ts'
 import type { SceneResult } from './results.ts'
 import type { Scene } from './scene.ts'
 import { setUpService } from './setup.ts'
 import { Stage } from './stage.ts'
+import { isClean } from './verdict.ts'
 import { settle, verify } from './verify.ts'
 
 const defaultKills = 16
@@ -62,8 +63,9 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
   await setUpService(stage.baseUrls[0] ?? '', stage.providers)
   const ledger = await Ledger.open(join(stage.directory, 'ledger.jsonl'))
   const { seed } = stage.options
+  const calls = planCalls(seed, events)
   const load = new Load({
-    ...{ seed, calls: planCalls(seed, events), ledger, baseUrls: stage.baseUrls },
+    ...{ seed, calls, ledger, baseUrls: stage.baseUrls },
     onAcknowledged: (list, acknowledgedAt) => stage.recovery.acknowledged(list, acknowledgedAt),
   })
   const ticks = [
@@ -90,7 +92,8 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
       stage.remarks.push('not clean: see the examples of the verdict', ...(await stage.lastWords()))
     }
     return {
-      ...{ kills: stage.pace.count, load: load.counts, verdict, recovery: stage.recovery.times() },
+      ...{ kills: stage.pace.count, mixture: mixtureOf(calls), load: load.counts },
+      ...{ verdict, recovery: stage.recovery.times() },
       ...(settledMs === undefined ? {} : { settledMs }),
       ...{
         startMs: stage.startMs,

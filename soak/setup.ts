@@ -1,7 +1,17 @@
-// What a run needs in the service before it starts: workflows, subscribers, topics, integrations; all by the API.
+// What a run needs in the service before it starts: workflows, subscribers, topics, tenants, integrations; all by the API.
 import { mustCall } from './api.ts'
 import type { EnvironmentLetter } from './people.ts'
-import { emailOf, environmentLetters, gathererIds, phoneOf, subscriberIds, topics } from './people.ts'
+import {
+  emailOf,
+  environmentLetters,
+  hasSuppressions,
+  knownIds,
+  phoneOf,
+  suppressedIds,
+  tenantIds,
+  tenantNameOf,
+  topics,
+} from './people.ts'
 import { workflows } from './workflows.ts'
 
 /** Where the providers are, as the service sees them: the sinks themselves, or proxies before them. */
@@ -20,7 +30,7 @@ export async function setUpService(baseUrl: string, providers: ProviderAddresses
     for (const [workflowId, { steps }] of Object.entries(workflows)) {
       await ask('POST', '/v1/workflows', { name: workflowId, workflowId, active: true, steps })
     }
-    for (const ids of slices([...subscriberIds, ...gathererIds], subscribersPerCall)) {
+    for (const ids of slices(knownIds, subscribersPerCall)) {
       const subscribers = ids.map((subscriberId) => ({
         subscriberId,
         email: emailOf(subscriberId),
@@ -33,6 +43,13 @@ export async function setUpService(baseUrl: string, providers: ProviderAddresses
       for (const subscriptions of slices(members, subscriptionsPerCall)) {
         await ask('POST', `/v2/topics/${key}/subscriptions`, { subscriptions })
       }
+    }
+    for (const identifier of tenantIds) {
+      await ask('POST', '/v1/tenants', { identifier, name: tenantNameOf(identifier) })
+    }
+    if (hasSuppressions(environment)) {
+      const suppressions = suppressedIds.map((id) => ({ channel: 'email', address: emailOf(id), reason: 'bounced' }))
+      await ask('POST', '/v1/suppressions/bulk', { suppressions })
     }
   }
 }

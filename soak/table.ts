@@ -1,7 +1,7 @@
 // The table on the console.
-import type { Verdict } from './judge.ts'
-import { isClean } from './judge.ts'
 import type { SceneResult } from './results.ts'
+import type { Verdict } from './verdict.ts'
+import { isClean } from './verdict.ts'
 
 export const passed = (result: SceneResult): boolean =>
   result.skipped !== undefined ||
@@ -20,6 +20,8 @@ const rows: readonly (readonly [name: string, value: (verdict: Verdict) => strin
   ['SMS lost / skipped (marked)', (v) => `${v.smsLost} / ${v.smsSkippedMarked} of ${v.sms}`],
   ['SMS twice, marked / unmarked', (v) => `${v.smsTwiceMarked} / ${v.smsTwiceUnmarked}`],
   ['digest events lost / doubled', (v) => `${v.digestEventsLost} / ${v.digestEventsDoubled} of ${v.digestEvents}`],
+  ['wrong address / words', (v) => `${v.wrongAddress} / ${v.wrongWords} of ${v.contentChecked}`],
+  ['not owed at all', (v) => String(v.notOwed)],
   ['cancelled, yet delivered', (v) => String(v.cancelledYetDelivered)],
   ['delays that ended early', (v) => String(v.delaysEarly)],
   ['jobs failed / buried', (v) => `${v.jobsFailed} / ${v.buried}`],
@@ -43,8 +45,16 @@ export function tellResult(result: SceneResult): string {
 }
 
 function timesOf(result: SceneResult): [string, string][] {
-  const { recovery, settledMs, startMs = [], load } = result
-  const named: [string, string][] = [['start to /ready', spread(startMs)]]
+  const { recovery, settledMs, startMs = [], load, mixture = {} } = result
+  const named: [string, string][] = [
+    [
+      'planned',
+      Object.entries(mixture)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', '),
+    ],
+    ['start to /ready', spread(startMs)],
+  ]
   if (recovery !== undefined) {
     const { firstMs, lastMs, neverResumed, neverFinished } = recovery
     named.push(['/ready to the first owed', `${spread(firstMs)}${also(neverResumed, 'never resumed')}`])

@@ -1,9 +1,13 @@
 // The workflows of a run, and what each owes to a recipient. A marker in every text says which event it belongs to.
+import { wordsTemplate } from './words.ts'
 
 /** `soak:<marker>:<subscriberId>:<step>` is found by the sinks in whatever reaches them. */
 const markOf = (step: string): string => `soak:{{ payload.m }}:{{ subscriber.subscriberId }}:${step}`
 
-const inApp = (step: string) => ({ name: step, template: { type: 'in_app', content: markOf(step) } })
+const inApp = (step: string) => ({
+  name: step,
+  template: { type: 'in_app', content: `${markOf(step)} ${wordsTemplate}` },
+})
 
 const email = (step: string) => ({
   name: step,
@@ -12,11 +16,11 @@ const email = (step: string) => ({
     subject: markOf(step),
     contentType: 'customHtml',
     layoutId: null,
-    content: '<p>Order {{ payload.m }} is on its way.</p><p>[end]</p>',
+    content: `<p>{{ payload.text }}</p><p>${wordsTemplate}</p><p>[end]</p>`,
   },
 })
 
-const sms = (step: string) => ({ name: step, template: { type: 'sms', content: markOf(step) } })
+const sms = (step: string) => ({ name: step, template: { type: 'sms', content: `${markOf(step)} ${wordsTemplate}` } })
 
 const wait = (type: 'digest' | 'delay', seconds: number) => ({
   name: type,
@@ -42,7 +46,7 @@ export interface Owed {
 }
 
 export interface SoakWorkflow {
-  readonly steps: readonly object[]
+  readonly steps: readonly { readonly name: string; readonly template: object }[]
   readonly owed: Owed
 }
 

@@ -2,13 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from './behaviour.ts'
-import type { Receipts } from './record.ts'
-
-interface Message {
-  readonly channel: 'email' | 'sms'
-  readonly subject: string
-  readonly body: string
-}
+import type { Message, Receipts } from './record.ts'
 
 interface Route {
   readonly name: string
@@ -18,12 +12,27 @@ interface Route {
 }
 
 const newId = (): string => `sink-${Math.random().toString(36).slice(2)}`
-const emailOf = (subject: string, body: string): Message => ({ channel: 'email', subject, body })
+
+interface SendgridMail {
+  readonly personalizations: readonly { readonly to: readonly { readonly email: string }[] }[]
+  readonly subject: string
+  readonly content: readonly { readonly value: string }[]
+}
+const ofSendgrid = (mail: SendgridMail): Message => ({
+  channel: 'email',
+  to: mail.personalizations.flatMap(({ to }) => to.map(({ email }) => email)),
+  subject: mail.subject,
+  body: mail.content.map(({ value }) => value).join('\n'),
+})
 
 interface PostmarkMail {
+  readonly To: string
   readonly Subject: string
   readonly HtmlBody: string
 }
+const ofPostmark = (mail: PostmarkMail): Message => ({
+  ...{ channel: 'email', to: [mail.To], subject: mail.Subject, body: mail.HtmlBody },
+})
 const postmarkResult = () => ({
   ErrorCode: 0,
   Message: 'OK',
@@ -31,15 +40,17 @@ const postmarkResult = () => ({
   SubmittedAt: new Date().toISOString(),
 })
 
+function ofTwilio(form: URLSearchParams): Message {
+  const text = form.get('Body') ?? ''
+  return { channel: 'sms', to: [form.get('To') ?? ''], subject: text, body: text }
+}
+
 const routes: readonly (readonly [prefix: string, Route])[] = [
   [
     '/sendgrid/v3/mail/send',
     {
       name: 'single',
-      messagesOf: (body) => {
-        const mail = JSON.parse(body) as { subject: string; content: { value: string }[] }
-        return [emailOf(mail.subject, mail.content.map(({ value }) => value).join('\n'))]
-      },
+      messagesOf: (body) => [ofSendgrid(JSON.parse(body) as SendgridMail)],
       success: () => ({ status: 202, headers: { 'x-message-id': newId() }, body: '' }),
     },
   ],
@@ -47,7 +58,7 @@ const routes: readonly (readonly [prefix: string, Route])[] = [
     '/postmark/email/batch',
     {
       name: 'batch',
-      messagesOf: (body) => (JSON.parse(body) as PostmarkMail[]).map((mail) => emailOf(mail.Subject, mail.HtmlBody)),
+      messagesOf: (body) => (JSON.parse(body) as PostmarkMail[]).map(ofPostmark),
       success: (count) => ({ status: 200, body: JSON.stringify(Array.from({ length: count }, postmarkResult)) }),
     },
   ],
@@ -55,10 +66,7 @@ const routes: readonly (readonly [prefix: string, Route])[] = [
     '/postmark/email',
     {
       name: 'batch',
-      messagesOf: (body) => {
-        const mail = JSON.parse(body) as PostmarkMail
-        return [emailOf(mail.Subject, mail.HtmlBody)]
-      },
+      messagesOf: (body) => [ofPostmark(JSON.parse(body) as PostmarkMail)],
       success: () => ({ status: 200, body: JSON.stringify(postmarkResult()) }),
     },
   ],
@@ -66,7 +74,7 @@ const routes: readonly (readonly [prefix: string, Route])[] = [
     '/twilio/',
     {
       name: 'sms',
-      messagesOf: (body) => [{ channel: 'sms', subject: new URLSearchParams(body).get('Body') ?? '', body: '' }],
+      messagesOf: (body) => [ofTwilio(new URLSearchParams(body))],
       success: () => ({ status: 201, body: JSON.stringify({ sid: newId(), status: 'queued', error_code: null }) }),
     },
   ],
@@ -90,7 +98,7 @@ export async function answerProviderCall(
   const messages = route.messagesOf(body)
   const answer = next()
   if (answer.kind === 'take' || ('taken' in answer && answer.taken)) {
-    for (const { channel, subject, body: text } of messages) receipts.add(channel, route.name, subject, text)
+    for (const message of messages) receipts.add(route.name, message)
   }
   switch (answer.kind) {
     case 'take': {

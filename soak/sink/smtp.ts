@@ -23,7 +23,10 @@ export async function startSmtp(receipts: Receipts, next: () => Answer): Promise
         if (!text.includes(lastWords)) return
         const answer = next()
         const subject = /^subject: (.*)$/im.exec(text)?.[1] ?? ''
-        if (answer.kind === 'take' || ('taken' in answer && answer.taken)) receipts.add('email', 'smtp', subject, text)
+        const to = session.envelope.rcptTo.map(({ address }) => address)
+        if (answer.kind === 'take' || ('taken' in answer && answer.taken)) {
+          receipts.add('smtp', { channel: 'email', to, subject, body: text })
+        }
         if (answer.kind === 'take') {
           await sleep(answer.afterMs)
           callback()
