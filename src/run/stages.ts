@@ -1,6 +1,7 @@
 // The stages of the worker, each with what it uses and nothing else: wired once, in workers.ts.
 import type { Db } from '../db/sql.ts'
 import type { World } from '../world/world.ts'
+import type { BatchWeights } from './batch-weights.ts'
 import type { Environments } from './cache/environments.ts'
 import type { FactSources } from './decide/load-facts.ts'
 import type { SuppressionParts } from './decide/suppressed.ts'
@@ -27,4 +28,5 @@ export interface Stages {
   readonly dispatch: DispatchParts
   readonly faults: JobFaults
   readonly unconfirmed: Unconfirmed
+  readonly weights: BatchWeights
 }

@@ -19,6 +19,7 @@ import { jobQueue } from '../store/jobs/queue-table.ts'
 import type { Task } from '../store/jobs/tasks.ts'
 import { taskQueue } from '../store/jobs/tasks.ts'
 import type { World } from '../world/world.ts'
+import { createBatchWeights } from './batch-weights.ts'
 import { createEnvironments } from './cache/environments.ts'
 import { createDecideAtOnce } from './decide-at-once.ts'
 import type { Deciding } from './deciding.ts'
@@ -289,5 +290,6 @@ function stagesOf(
     dispatch: { sends, customCalls },
     faults,
     unconfirmed,
+    weights: createBatchWeights(),
   }
 }

@@ -54,6 +54,10 @@ export interface Sending {
   readonly redrives?: number
 }
 
+/** The message itself; the rest is small, and attachments have a separate budget. */
+export const lettersOf = (envelope: Envelope): number =>
+  'html' in envelope ? envelope.html.length + envelope.text.length : envelope.content.length
+
 export const notYetSent: Sending = { attempts: 0, busyAnswers: 0, tried: [], unsureRepeats: 0 }
 
 /** What a step wants to send. The target distinguishes the messages of one job: a device token, or nothing. */

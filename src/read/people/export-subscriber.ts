@@ -13,6 +13,7 @@ import { Turn } from '../../domain/turn.ts'
 import { stepsPerWorkflowMax } from '../../domain/workflows/workflow.ts'
 import { findNotificationsOf } from '../../store/events/notifications.ts'
 import { openAddresses } from '../../store/messages/addresses.ts'
+import { shownContent } from '../../store/messages/rows.ts'
 import { findEveryoneNamed } from '../../store/people/former-subscribers.ts'
 import { findChannels } from '../../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
@@ -259,7 +260,7 @@ async function findMessages(
   const ranges = jobs.map((job) => idsOfMessages(job.event_id, job.id))
   const rows = await db.rows<MessageLine & { _id: string; addresses: Buffer | null; envelope: Envelope }>(sql`
     select m.id as "_id", m.notification_id as "_notificationId", m.job_id as "_stepId", m.channel, m.status, m.provider_id as "providerId",
-           m.provider_message_id as "providerMessageId", m.error_text as "errorText", m.subject, m.title, m.content,
+           m.provider_message_id as "providerMessageId", m.error_text as "errorText", m.subject, m.title, ${shownContent} as content,
            m.email, m.phone, m.direct_webhook_url as "directWebhookUrl", m.device_tokens as "deviceTokens",
            m.envelope, m.addresses, m.cta, m.actor, m.data, m.is_test as "isTest", m.seen, m.read, m.archived, m.receipts,
            m.first_seen_at as "firstSeenAt", m.last_seen_at as "lastSeenAt", m.last_read_at as "lastReadAt",

@@ -9,7 +9,7 @@ import { beginAttempt } from '../../domain/delivery/after-outcome.ts'
 import type { Credentials, Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
-import type { Envelope } from '../../domain/messages/message.ts'
+import { lettersOf } from '../../domain/messages/message.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { withOperatorMail } from './outgoing.ts'
@@ -49,7 +49,7 @@ function slotFor(
   const max = callsMaxOf(integration, operatorMail)
   const isShared = max.isOfAccount && !isCapturing(integration)
   const ours = isShared ? rates.callsMax(outgoing.environment, integration, max.calls) : max.calls
-  const slot = batchPlan.take(integration._id, ours, bytesOf(message.envelope), sharingOf(message, outgoing))
+  const slot = batchPlan.take(integration._id, ours, lettersOf(message.envelope), sharingOf(message, outgoing))
   if (slot !== undefined) rates.take(integration)
   return slot
 }
@@ -89,10 +89,6 @@ function maxByRate({ providerId }: Integration): number {
   const perSecond = providerOf(providerId)?.limits?.perSecond ?? callsMax
   return Math.min(callsMax, Math.max(usualCallsMax, perSecond))
 }
-
-/** The message itself; the rest is small, and attachments have a separate budget. */
-const bytesOf = (message: Envelope): number =>
-  'html' in message ? message.html.length + message.text.length : message.content.length
 
 /** How long the job was held because its provider was down. */
 const heldFor = (state: JobState | null, now: Date): number =>

@@ -48,6 +48,10 @@ const text = sql`text`
 const jsonb = sql`jsonb`
 const timestamp = sql`timestamptz`
 
+/** Undefined where it is the HTML that the envelope has: an e-mail may have a hundred kilobytes, and each copy is read and compressed. */
+const ownContent = ({ content, envelope }: MessageDraft): unknown =>
+  envelope !== undefined && 'html' in envelope && envelope.html === content ? undefined : content
+
 const jobColumn: Column<NewMessage> = { name: sql`job_id`, type: uuid, read: (m) => m.jobId }
 const subscriberColumn: Column<NewMessage> = { name: sql`subscriber_id`, type: uuid, read: (m) => m.subscriberId }
 const columns: readonly Column<NewMessage>[] = [
@@ -66,7 +70,7 @@ const columns: readonly Column<NewMessage>[] = [
   { name: sql`sending`, type: jsonb, read: (m) => json(m.sending) },
   { name: sql`error_id`, type: text, isUsuallySame: true, read: (m) => m.error?.errorId ?? null },
   { name: sql`error_text`, type: text, isUsuallySame: true, read: (m) => m.error?.errorText ?? null },
-  { name: sql`content`, type: jsonb, read: (m) => json(m.draft.content) },
+  { name: sql`content`, type: jsonb, read: (m) => json(ownContent(m.draft)) },
   { name: sql`subject`, type: text, read: (m) => m.draft.subject ?? null },
   { name: sql`title`, type: text, read: (m) => m.draft.title ?? null },
   { name: sql`email`, type: text, read: (m) => m.draft.email ?? null },

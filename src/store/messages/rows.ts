@@ -47,6 +47,9 @@ export interface MessageRow {
   readonly updated_at: Date
 }
 
+/** Of a row called `m`. An e-mail that is nothing but its HTML stores that once, with what is sent. */
+export const shownContent = sql`coalesce(m.content, to_jsonb(m.envelope->>'html'))`
+
 /** What an item of the feed shows. */
 export type FeedMessageRow = Pick<
   MessageRow,
@@ -62,7 +65,7 @@ export const feedMessageColumns = sql`m.id, m.event_id, m.notification_id, m.job
 
 /** Of a row called `m`. */
 export const messageColumns = sql`m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
-  m.channel, m.status, m.provider_id, m.provider_message_id, m.error_id, m.error_text, m.content, m.subject, m.title, m.email,
+  m.channel, m.status, m.provider_id, m.provider_message_id, m.error_id, m.error_text, ${shownContent} as content, m.subject, m.title, m.email,
   m.phone, m.direct_webhook_url, m.device_tokens, m.addresses, m.cta, m.actor, m.data, m.context_keys, m.is_test, m.is_captured or m.outbox_at is not null as is_captured, m.read, m.seen, m.archived, m.first_seen_at, m.last_seen_at,
   m.last_read_at, m.archived_at, m.snoozed_until, m.delivered_at, m.created_at, m.updated_at`
 
