@@ -1,6 +1,6 @@
 // What the realistic load says and to whom: templates that both sides render, payloads, recipients.
 
-export type TemplateName = 'plain' | 'rich'
+export type TemplateName = 'plain' | 'rich' | 'long'
 /** Given with the event, known by their id alone, or those whose feeds are read. */
 export type Recipients = 'inline' | 'known' | 'readers'
 
@@ -53,7 +53,29 @@ As a gold member in {{ subscriber.data.city }} you paid no postage.{% endif %}`,
   inApp: 'Order {{ payload.order.number }} over {{ payload.order.total }} {{ payload.order.currency }} is on its way.',
 }
 
-export const templates: Readonly<Record<TemplateName, Template>> = { plain, rich }
+const sections = Array.from({ length: 60 }, (_, index) => `Part ${index}: `)
+const sectionWords =
+  'what you ordered, {{ subscriber.firstName }}, was packed with care, and its papers are in the parcel with number {{ payload.order.number }}.'
+const cell =
+  'font-family: Helvetica, Arial, sans-serif; font-size: 14px; line-height: 21px; color: #333333; text-align: left'
+
+/** What page builders make: the same with forty kilobytes of tables and inline styles around it. */
+const long: Template = {
+  ...rich,
+  html: rich.html.replace(
+    '</body>',
+    `${sections
+      .map(
+        (title) => `<table role="presentation" border="0" cellpadding="0" cellspacing="0" width="100%"
+  style="border-collapse: collapse; max-width: 600px; margin: 0 auto"><tr><td align="left" valign="top"
+  style="padding: 16px 24px; border-bottom: 1px solid #eeeeee; ${cell}"><strong style="${cell}">${title}</strong>${sectionWords}</td></tr></table>\n`,
+      )
+      .join('')}</body>`,
+  ),
+  text: `${rich.text}\n\n${sections.map((title) => `${title}${sectionWords}`).join('\n\n')}`,
+}
+
+export const templates: Readonly<Record<TemplateName, Template>> = { plain, rich, long }
 
 /** What Posthorn is given: the same words as two steps. */
 export function stepsOf({ subject, html, inApp }: Template): object[] {

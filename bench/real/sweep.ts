@@ -44,6 +44,7 @@ export const sweepRows: readonly SweepRow[] = [
   { id: 'latency-200', title: 'provider answers after 200 ms', differs: { latencyMs: 200 } },
   { id: 'many-per-call', title: 'provider takes many messages per call', differs: { manyPerCall: true } },
   { id: 'plain', title: 'plain templates', differs: { template: 'plain' } },
+  { id: 'long', title: 'long templates', differs: { template: 'long' } },
   { id: 'reads', title: 'reads while writing', differs: { reads: true } },
   { id: 'processes-2', title: '2 processes', differs: { processes: '2' } },
   { id: 'processes-4', title: '4 processes', differs: { processes: '4' } },

@@ -26,7 +26,7 @@ import type { Stages } from './stages.ts'
  */
 const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
 
-type AtOnceStages = Pick<Stages, 'load' | 'decide' | 'place' | 'dispatch' | 'unconfirmed'>
+type AtOnceStages = Pick<Stages, 'load' | 'decide' | 'place' | 'dispatch' | 'unconfirmed' | 'weights'>
 
 /** What is read without the database: a statement would be refused. */
 interface AtHand {
@@ -47,6 +47,8 @@ export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
   return async (environment, jobs) => {
     if (costly.has(environment)) return undefined
     if (jobs.some((job) => isLarge(job) && costly.hasLarge(job.versionId))) return undefined
+    // Their callers would wait for all of it to be made and written.
+    if (stages.weights.piecesOf(jobs).length > 1) return undefined
     try {
       return await decide(stages, atHand, environment, jobs, costly)
     } catch (error) {
@@ -91,6 +93,7 @@ async function decide(
   }
   const large = [...new Set(jobs.filter(isLarge).map((job) => job.versionId))]
   const decided = await costly.timed(environment, large, () => decideBatch(parts, jobs))
+  stages.weights.note(decided.sends)
   if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
