@@ -33,7 +33,7 @@ export async function cancelEvent(
   transactionId: string,
 ): Promise<boolean> {
   const eventId = (await findEventIds(db, environment, [transactionId])).get(transactionId)
-  const event = eventId === undefined ? undefined : await markCanceled(db, world, environment, eventId)
+  const event = eventId === undefined ? undefined : await markCanceled(db, world, environment, queue, eventId)
   if (event === undefined) return false
   const [version] = await findVersions(db, environment, [event.versionId])
   try {
@@ -59,6 +59,7 @@ async function markCanceled(
   db: Db,
   world: World,
   environment: Environment,
+  { clock }: Queue,
   eventId: string,
 ): Promise<CanceledEvent | undefined> {
   return db.transaction(async (tx) => {
@@ -67,7 +68,8 @@ async function markCanceled(
     if (row === undefined) return undefined
     const wasExpanding = (await deleteTasks(tx, environment, [eventId])) > 0
     const event = { eventId, versionId: row.version_id, wasExpanding }
-    await insertTasks(tx, environment, [cancelTaskOf(event, cancelStart, new Date(now.getTime() + taskWaitMs))], now)
+    const task = cancelTaskOf(event, cancelStart, new Date(now.getTime() + taskWaitMs))
+    await insertTasks(tx, environment, [task], now, clock)
     return event
   })
 }

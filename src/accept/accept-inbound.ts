@@ -55,7 +55,7 @@ export async function acceptInbound(
     const reports: ReportedReceipt[] = []
     for (let from = 0; from < receipts.length; from += receiptsPerPage) {
       const page = receipts.slice(from, from + receiptsPerPage)
-      reports.push(...(await recordPage(db, world, environment, integration, page)))
+      reports.push(...(await recordPage(db, world, environment, queue, { integration, receipts: page })))
     }
     return { kind: 'taken', reports, reply: receiptReader?.reply }
   }
@@ -84,12 +84,12 @@ async function recordPage(
   db: Db,
   world: World,
   environment: Environment,
-  integration: Integration,
-  receipts: readonly Receipt[],
+  queue: Queue,
+  { integration, receipts }: { integration: Integration; receipts: readonly Receipt[] },
 ): Promise<readonly ReportedReceipt[]> {
   const { _id: integrationId } = integration
   const { matched } = await recordReceipts(db, world, environment, { integration, receipts }, (tx, early) =>
-    keepForLater(tx, world, environment, { integrationId, receipts: early, looks: 0 }),
+    keepForLater(tx, world, environment, queue, { integrationId, receipts: early, looks: 0 }),
   )
   return matched
 }

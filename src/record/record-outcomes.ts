@@ -40,7 +40,7 @@ export async function recordOutcomes(
   try {
     const writeIn = async (place: Sql): Promise<Written> => {
       const result = await write(place)
-      await awaitReceipts(place, environment, polls, world.now())
+      await awaitReceipts(place, environment, polls, { clock: queue.clock, now: world.now() })
       return result
     }
     if (dead.length > 0) written = await pruneTokens(db, world, environment, dead, writeIn)

@@ -7,6 +7,7 @@ import { awaitReceipts } from '../../src/record/receipts/await-receipts.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
 
 const minuteMs = 60_000
 const push = (content: string): Json => ({ template: { type: 'push', title: 'News', content } })
@@ -159,6 +160,7 @@ test('only a message whose outcome was recorded is asked about: one whose job wa
     returning id, environment_id as "environmentId", integration_id as "integrationId"`)) as [Json]
   const at = app.world.now()
   const { db } = app.database
-  await awaitReceipts(db, { id: environmentId } as Environment, [{ messageId: id, integrationId, at }], at)
+  const time = { clock: worldClock(app.world), now: at }
+  await awaitReceipts(db, { id: environmentId } as Environment, [{ messageId: id, integrationId, at }], time)
   assert.equal((await scene.rows(sql`select 1 from messages where poll_at is not null`)).length, 0)
 })

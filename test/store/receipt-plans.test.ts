@@ -76,17 +76,19 @@ test('what became of messages is written by their keys', async () => {
 
 test('a question looks at those that are due, those that waited longest first', async () => {
   const now = new Date(app.world.now().getTime() + 365 * 24 * 3_600_000)
+  const clock = () => sql`${now}::timestamptz`
   await bounded('due', 150, async (tx) => {
-    assert.equal((await receipts.findPolled(tx, environment, { integrationId, now, limit: 100 })).length, 100)
+    assert.equal((await receipts.findPolled(tx, environment, { integrationId, clock, limit: 100 })).length, 100)
   })
-  await bounded('the next', 20, (tx) => receipts.nextPollAt(tx, environment, integrationId))
+  await bounded('whether one is due', 20, (tx) => receipts.isPollDue(tx, environment, { integrationId, clock }))
   const polls = ids.map((messageId) => ({ messageId, at: now }))
-  await bounded('the first time', 100, (tx) => receipts.pollFrom(tx, environment, polls))
+  await bounded('the first time', 100, (tx) => receipts.pollFrom(tx, environment, polls, { clock, now }))
   await bounded('again', 100, (tx) =>
     receipts.pollAgain(
       tx,
       environment,
       ids.map((id) => ({ id, at: now })),
+      { clock, now },
     ),
   )
 })

@@ -235,7 +235,8 @@ function takingOf(
   const idOf = (place: number): string => jobIdOf(eventId, notificationId, place)
   const isSame = ownSteps[step]?._id === steps[job.step]?._id && stepIds[0] === ownSteps[step]?._id
   const waits = isSame && job.status === 'delayed'
-  const dueAt = window.isOpen ? window.dueAt : job.isHeld ? null : job.dueAt
+  // Not the window's own end, which is by the clock of the node that opened it: the queue goes by the database's.
+  const dueAt = job.isHeld ? null : job.dueAt
   const raw = { digestedNotificationId: job.notificationId }
   const earlier = ownSteps.flatMap(({ _id, template }, to) => {
     const from = template.type === 'custom' && to < step ? steps.findIndex((one) => one._id === _id) : -1

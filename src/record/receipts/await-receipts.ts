@@ -1,16 +1,18 @@
 // Messages whose provider must be asked for the result: when, and the task that asks.
+import type { Clock } from '../../db/clock.ts'
 import type { Sql } from '../../db/sql.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import { notificationIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { NewTask } from '../../store/jobs/tasks.ts'
 import { ensureTasks } from '../../store/jobs/tasks.ts'
+import type { Poll } from '../../store/messages/receipts.ts'
 import { pollFrom } from '../../store/messages/receipts.ts'
 
 export interface AwaitedReceipt {
   readonly messageId: string
   readonly integrationId: string
-  /** The first question. */
+  /** The first question, by this node's clock. */
   readonly at: Date
 }
 
@@ -26,25 +28,21 @@ export async function awaitReceipts(
   db: Sql,
   environment: Environment,
   polls: readonly AwaitedReceipt[],
-  now: Date,
+  time: { readonly clock: Clock; readonly now: Date },
 ): Promise<void> {
   if (polls.length === 0) return
-  await pollFrom(db, environment, polls)
-  await ensurePolls(db, environment, polls, now)
+  await ensurePolls(db, environment, await pollFrom(db, environment, polls, time))
 }
 
-/** One task for each interval in which a message has to be asked about. */
-export async function ensurePolls(
-  db: Sql,
-  environment: Environment,
-  polls: readonly Pick<AwaitedReceipt, 'integrationId' | 'at'>[],
-  now: Date,
-): Promise<void> {
+/** One task for each interval in which a message has to be asked about: the same one for all nodes, whatever their clocks. */
+export async function ensurePolls(db: Sql, environment: Environment, polls: readonly Poll[]): Promise<void> {
+  const [first] = polls
+  if (first === undefined) return
   const tasks = new Map(polls.map(taskOf).map((task) => [task.id, task]))
-  await ensureTasks(db, environment, [...tasks.values()], now)
+  await ensureTasks(db, environment, [...tasks.values()], first.now)
 }
 
-function taskOf({ integrationId, at }: Pick<AwaitedReceipt, 'integrationId' | 'at'>): NewTask {
+function taskOf({ integrationId, at }: Poll): NewTask {
   const place = Math.floor(at.getTime() / togetherMs)
   return {
     id: notificationIdOf(integrationId, `poll ${place}`),

@@ -4,6 +4,7 @@ import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { rawBytesMax } from '../../domain/insight/execution-detail.ts'
 import type { Receipt } from '../../providers/inbound/receipt.ts'
+import type { Queue } from '../../queue/queue.ts'
 import type { NewTask } from '../../store/jobs/tasks.ts'
 import { insertTasks } from '../../store/jobs/tasks.ts'
 import type { World } from '../../world/world.ts'
@@ -21,7 +22,13 @@ export interface LateReceipts {
   readonly looks: number
 }
 
-export async function keepForLater(tx: Tx, world: World, environment: Environment, late: LateReceipts): Promise<void> {
+export async function keepForLater(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
+  late: LateReceipts,
+): Promise<void> {
   const now = world.now()
   const dueAt = nextLookAt(late.looks, now)
   if (dueAt === undefined) return
@@ -30,7 +37,7 @@ export async function keepForLater(tx: Tx, world: World, environment: Environmen
     const receipts = late.receipts.slice(from, from + receiptsPerTask).map(shortened)
     tasks.push({ id: world.newId(now), kind: 'receipt', lane: fanOutLane, dueAt, state: { ...late, receipts } })
   }
-  await insertTasks(tx, environment, tasks, now)
+  await insertTasks(tx, environment, tasks, now, clock)
 }
 
 /** Undefined when there was the last. */

@@ -5,7 +5,7 @@ import type { Receipt } from '../../providers/inbound/receipt.ts'
 import type { Queue } from '../../queue/queue.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { finishTasks, repeatTask } from '../../store/jobs/tasks.ts'
-import { nextPollAt, pollAgain } from '../../store/messages/receipts.ts'
+import { isPollDue, pollAgain } from '../../store/messages/receipts.ts'
 import type { World } from '../../world/world.ts'
 import { ensurePolls } from './await-receipts.ts'
 import type { Report } from './record-receipts.ts'
@@ -44,13 +44,12 @@ export async function settlePoll(
       id,
       at: isKnown(providerMessageId) ? null : at,
     }))
-    await pollAgain(tx, environment, again)
-    const next = await nextPollAt(tx, environment, integrationId)
+    const polls = await pollAgain(tx, environment, again, { clock, now })
+    const isDue = await isPollDue(tx, environment, { integrationId, clock })
     // What is due later has separate tasks: otherwise, while messages are sent, none would ever end.
-    if (next === undefined || next > now) await finishTasks(tx, environment, [task])
+    if (!isDue) await finishTasks(tx, environment, [task])
     else await repeatTask(tx, environment, { ...task, waitMs: 0, state: task.state }, clock)
-    const polls = again.flatMap(({ at }) => (at === null ? [] : [{ integrationId, at }]))
-    await ensurePolls(tx, environment, polls, now)
+    await ensurePolls(tx, environment, polls)
   })
 }
 

@@ -97,14 +97,12 @@ export async function restTask(
 /** Every call of a round failed: the next begins later, whatever happens meanwhile. */
 export async function pauseTask(
   db: Db,
-  world: World,
   environment: Environment,
   { clock }: Queue,
   { task, waitMs, failedRounds }: { task: Task; waitMs: number; failedRounds: number },
 ): Promise<void> {
-  const pausedUntil = new Date(world.now().getTime() + waitMs).toISOString()
-  const state = { failedRounds, pausedUntil }
-  await db.transaction((tx) => repeatTask(tx, environment, { ...task, waitMs, state }, clock))
+  const paused = { ...task, waitMs, state: { failedRounds }, isPaused: true } as const
+  await db.transaction((tx) => repeatTask(tx, environment, paused, clock))
 }
 
 /** As it is, later. */

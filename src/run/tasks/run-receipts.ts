@@ -42,7 +42,9 @@ export async function pollReceipts({ db, world, queue }: Writing, environment: E
   const polling = integration && providerOf(integration.providerId)?.polling
   const now = world.now()
   const asked =
-    polling === undefined ? [] : await findPolled(db, environment, { integrationId, now, limit: polling.max })
+    polling === undefined
+      ? []
+      : await findPolled(db, environment, { integrationId, clock: queue.clock, limit: polling.max })
   const ids = asked.map(({ providerMessageId }) => providerMessageId)
   const receipts =
     integration === undefined || polling === undefined || ids.length === 0

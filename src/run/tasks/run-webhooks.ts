@@ -66,7 +66,7 @@ async function sendTo(parts: PagedParts, environment: Environment, task: Task): 
     if (!isOurs) return
     failedRounds = calls.every(({ attempt }) => attempt.error !== null) ? failedRounds + 1 : 0
     const waitMs = failedRounds === 0 ? 0 : pauseAfterMs(failedRounds)
-    if (waitMs > 0) return pauseTask(db, world, environment, queue, { task, waitMs, failedRounds })
+    if (waitMs > 0) return pauseTask(db, environment, queue, { task, waitMs, failedRounds })
   }
 }
 

@@ -18,6 +18,7 @@ export interface WindowJoin extends DigestIdentity {
   readonly jobId: string
   readonly notificationId: string
   readonly eventCount: number
+  /** By this node's clock, and shown only: when the window ends is decided by its job. */
   readonly dueAt: Date
 }
 
@@ -153,7 +154,6 @@ export interface LockedWindow {
   /** The run that speaks for the window, and a job of it. */
   readonly notificationId: string
   readonly jobId: string
-  readonly dueAt: Date
   readonly isOpen: boolean
 }
 
@@ -165,7 +165,7 @@ export async function lockWindows(
 ): Promise<ReadonlyMap<string, LockedWindow>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.rows<LockedWindow>(sql`
-    select id, subscriber_id as "subscriberId", notification_id as "notificationId", job_id as "jobId", due_at as "dueAt",
+    select id, subscriber_id as "subscriberId", notification_id as "notificationId", job_id as "jobId",
            closed_at is null as "isOpen"
     from digest_windows where environment_id = ${environment.id} and id = any(${ids}::uuid[])
     order by id for update`)

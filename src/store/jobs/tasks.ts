@@ -1,6 +1,6 @@
 // The tasks table: work that is no step, under the same claims as jobs.
 import type { Clock } from '../../db/clock.ts'
-import { dueAfter, dueNow } from '../../db/due.ts'
+import { dueAfter, dueAt, dueNow } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
@@ -35,16 +35,20 @@ export interface NewTask {
   readonly state: Readonly<Record<string, unknown>>
 }
 
-/** Inserts tasks, or resets existing ones: a claim that was on its way has lost them. */
+/**
+ * Inserts tasks, or resets existing ones: a claim that was on its way has lost them. With `clock` they are due at times
+ * of this node's clock, for which they wait as long by the queue's; without it at once, or at a time that a caller gave.
+ */
 export async function insertTasks(
   tx: Tx,
   environment: Environment,
   tasks: readonly NewTask[],
   now: Date,
+  clock?: Clock,
 ): Promise<void> {
   if (tasks.length === 0) return
   await tx.run(sql`
-    ${insertion(environment, tasks, now)}
+    ${insertion(environment, tasks, now, { clock })}
     on conflict (environment_id, id) do update
       set kind = excluded.kind, lane = excluded.lane, due_at = excluded.due_at, state = excluded.state, lease = null,
           ${cleared}, error = null, buried_at = null`)
@@ -58,13 +62,16 @@ function insertion(
   environment: Environment,
   tasks: readonly NewTask[],
   now: Date,
-  condition: Statement = sql``,
+  { clock, condition = sql`` }: { clock?: Clock | undefined; condition?: Statement | undefined } = {},
 ): Statement {
   const column = <Value>(read: (task: NewTask) => Value): Value[] => tasks.map(read)
+  const due =
+    clock === undefined
+      ? sql`case when t.due_at <= ${now}::timestamptz then ${dueNow(now)} else t.due_at end`
+      : dueAt(clock, sql`t.due_at`, now)
   return sql`
     insert into tasks (environment_id, id, kind, lane, due_at, state, created_at)
-    select ${environment.id}, t.id, t.kind, t.lane,
-      case when t.due_at <= ${now}::timestamptz then ${dueNow(now)} else t.due_at end, t.state::jsonb, ${now}::timestamptz
+    select ${environment.id}, t.id, t.kind, t.lane, ${due}, t.state::jsonb, ${now}::timestamptz
     from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.kind)}::text[],
       ${column((task) => task.lane)}::smallint[], ${column((task) => task.dueAt)}::timestamptz[],
       ${column((task) => json(task.state))}::text[]) as t (id, kind, lane, due_at, state)
@@ -88,7 +95,7 @@ export function taskInsertion(
   now: Date,
   condition?: { name: string; where: Statement },
 ): Part {
-  const statement = insertion(environment, tasks, now, condition?.where)
+  const statement = insertion(environment, tasks, now, { condition: condition?.where })
   return {
     as: sql`new_tasks`,
     name: condition === undefined ? 'tasks-ensure' : `tasks-ensure-${condition.name}`,
@@ -188,16 +195,27 @@ export async function finishTasks(
   return new Set(rows.map((row) => row.id))
 }
 
-/** Free again after the wait, with these members of its state; one that is no longer ours is left. */
+/**
+ * Free again after the wait, with these members of its state; one that is no longer ours is left. If it `isPaused`, nothing
+ * wakes it before.
+ */
 export async function repeatTask(
   tx: Tx,
   environment: Environment,
-  task: { id: string; lease: string; waitMs: number; state: Readonly<Record<string, unknown>> },
+  task: {
+    id: string
+    lease: string
+    waitMs: number
+    state: Readonly<Record<string, unknown>>
+    isPaused?: true
+  },
   clock: Clock,
 ): Promise<void> {
+  const due = dueAfter(clock, task.waitMs)
+  const pause = task.isPaused === true ? sql` || jsonb_build_object('pausedUntil', ${due})` : sql``
   await tx.run(sql`
     update tasks
-    set lease = null, due_at = ${dueAfter(clock, task.waitMs)}, state = state || ${json(task.state)}::jsonb,
+    set lease = null, due_at = ${due}, state = state || ${json(task.state)}::jsonb${pause},
       ${cleared}, lane = lane & 1::smallint, error = null
     where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
 }

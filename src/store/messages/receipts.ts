@@ -1,5 +1,7 @@
 // Provider reports about messages: finding the messages, recording the results.
-import type { Sql, Tx } from '../../db/sql.ts'
+import type { Clock } from '../../db/clock.ts'
+import { dueAt } from '../../db/due.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -95,58 +97,83 @@ export async function writeReported(
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id`)
 }
 
+/** When a message of an integration is asked about, and what time it was then: by the queue's clock. */
+export interface Poll {
+  readonly integrationId: string
+  readonly at: Date
+  readonly now: Date
+}
+
+/** The node's own time, and the clock that is to be asked instead. */
+interface PollTime {
+  readonly clock: Clock
+  readonly now: Date
+}
+
 /**
- * Messages that are asked about for the first time at the given time. One whose outcome was not recorded, since its job
- * was no longer ours, has no id to ask by.
+ * Messages that are asked about for the first time at the given time of the node's clock. One whose outcome was not
+ * recorded, since its job was no longer ours, has no id to ask by.
  */
 export async function pollFrom(
   db: Sql,
   environment: Environment,
   polls: readonly { messageId: string; at: Date }[],
-): Promise<void> {
+  { clock, now }: PollTime,
+): Promise<Poll[]> {
   const ids = polls.map(({ messageId }) => messageId)
-  await db.run(sql`
-    update messages m set poll_at = p.at
+  return db.rows<Poll>(sql`
+    update messages m set poll_at = ${dueAt(clock, sql`p.at`, now)}
     from unnest(${ids}::uuid[], ${polls.map(({ at }) => at)}::timestamptz[]) as p (id, at)
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id and m.state = 'done'
-      and m.provider_message_id is not null`)
+      and m.provider_message_id is not null
+    returning ${pollColumns(clock)}`)
 }
+
+const pollColumns = (clock: Clock): Statement =>
+  sql`m.integration_id as "integrationId", m.poll_at as at, ${clock()} as now`
 
 /** Messages of an integration that have to be asked about by now, those that waited longest first. */
 export async function findPolled(
   db: Sql,
   environment: Environment,
-  asked: { integrationId: string; now: Date; limit: number },
+  asked: { integrationId: string; clock: Clock; limit: number },
 ): Promise<{ id: string; providerMessageId: string; createdAt: Date }[]> {
   return db.rows(sql`
     select m.id, m.provider_message_id as "providerMessageId", m.created_at as "createdAt" from messages m
-    where m.environment_id = ${environment.id} and m.integration_id = ${asked.integrationId} and m.poll_at <= ${asked.now}
+    where m.environment_id = ${environment.id} and m.integration_id = ${asked.integrationId} and m.poll_at <= ${asked.clock()}
       and m.provider_message_id is not null
     order by m.poll_at limit ${asked.limit}`)
 }
 
-/** Asked about again at the given time, or never if there is none. */
+/** Asked about again at the given time of the node's clock, or never if there is none; returns when. */
 export async function pollAgain(
   tx: Tx,
   environment: Environment,
   messages: readonly { id: string; at: Date | null }[],
-): Promise<void> {
-  if (messages.length === 0) return
+  { clock, now }: PollTime,
+): Promise<Poll[]> {
+  if (messages.length === 0) return []
   const ids = messages.map(({ id }) => id)
-  await tx.run(sql`
-    update messages m set poll_at = p.at
+  const rows = await tx.rows<Omit<Poll, 'at'> & { at: Date | null }>(sql`
+    update messages m set poll_at = ${dueAt(clock, sql`p.at`, now)}
     from unnest(${ids}::uuid[], ${messages.map(({ at }) => at)}::timestamptz[]) as p (id, at)
-    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id and m.poll_at is not null`)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id and m.poll_at is not null
+    returning ${pollColumns(clock)}`)
+  return rows.flatMap(({ at, ...row }) => (at === null ? [] : [{ ...row, at }]))
 }
 
-/** When an integration's messages have to be asked about next. */
-export async function nextPollAt(db: Sql, environment: Environment, integrationId: string): Promise<Date | undefined> {
-  const row = await db.row<{ poll_at: Date }>(sql`
-    select poll_at from messages
-    where environment_id = ${environment.id} and integration_id = ${integrationId} and poll_at is not null
+/** Whether messages of an integration have to be asked about by now. */
+export async function isPollDue(
+  db: Sql,
+  environment: Environment,
+  { integrationId, clock }: { integrationId: string; clock: Clock },
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select 1 from messages
+    where environment_id = ${environment.id} and integration_id = ${integrationId} and poll_at <= ${clock()}
       and provider_message_id is not null
     order by poll_at limit 1`)
-  return row?.poll_at
+  return row !== undefined
 }
 
 /** An e-mail that got a reply, locked until the transaction ends. */
