@@ -5,7 +5,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { ForeseenFacts, Surroundings } from '../record/notify.ts'
 import type { NewEvent } from '../store/events/events.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { jobsWithAll, preLeasedJobs, sizedEvents } from './pre-leased.ts'
+import { jobsWithAll, largeEventLetters, preLeasedJobs, sizedEvents } from './pre-leased.ts'
 
 const environment = { id: 'environment' } as unknown as Environment
 const surroundings = { tenants: [], overrides: [], contexts: [] } satisfies Surroundings
@@ -27,7 +27,7 @@ const rows = [
   eventOf('known to be large', 10, { bytes: 70_000 }),
 ]
 const jobs = rows.map(({ id }) => jobOf(id))
-const events = sizedEvents(rows)
+const events = sizedEvents(rows, largeEventLetters)
 
 test('jobs that wait have small events only, and nothing of what those name', () => {
   const waiting = preLeasedJobs(environment, jobs, 'lease', events, facts)

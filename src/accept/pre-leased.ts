@@ -10,21 +10,21 @@ import type { NewJob } from '../store/jobs/insert.ts'
 /**
  * The jobs that a node may have in flight then hold at most 24 MB of events; larger ones are read when they are needed.
  */
-const smallEventLetters = 8_000
+export const smallEventLetters = 8_000
 /** What is decided at once does not wait for its turn: a group of callers has 6 MB of events in memory for as long as that takes. */
-const largeEventLetters = 64 * 1024
+export const largeEventLetters = 64 * 1024
 
-/** By id, with their sizes as JSON; without those that are too large to be decided at once. */
+/** By id, with their sizes as JSON. */
 export type SizedEvents = ReadonlyMap<string, { readonly event: TriggeredEvent; readonly letters: number }>
 
-/** Once for all jobs of an acceptance: measuring them costs something. */
-export function sizedEvents(rows: readonly NewEvent[]): SizedEvents {
+/** Once for all jobs of an acceptance: measuring them costs something. `lettersMax`: without those that are larger. */
+export function sizedEvents(rows: readonly NewEvent[], lettersMax: number): SizedEvents {
   const events = new Map<string, { event: TriggeredEvent; letters: number }>()
   for (const row of rows) {
     const { payload, overrides, bytes = 0 } = row
-    if (bytes > largeEventLetters) continue
+    if (bytes > lettersMax) continue
     const letters = JSON.stringify(payload).length + JSON.stringify(overrides).length
-    if (letters <= largeEventLetters) events.set(row.id, { event: triggeredEvent(row), letters })
+    if (letters <= lettersMax) events.set(row.id, { event: triggeredEvent(row), letters })
   }
   return events
 }

@@ -37,7 +37,7 @@ import { updateTenants } from '../store/people/tenants.ts'
 import { findTopics } from '../store/people/topics.ts'
 import type { World } from '../world/world.ts'
 import type { GivenEvent, Runnable } from './judge-events.ts'
-import { preLeasedJobs, sizedEvents } from './pre-leased.ts'
+import { preLeasedJobs, sizedEvents, smallEventLetters } from './pre-leased.ts'
 
 /** An event with the ids it was given. */
 export interface Numbered extends Runnable {
@@ -166,7 +166,7 @@ async function insertAll(
     countInsertion(environment, countedEvents(rows, notifications), now),
   ]
   await db.run(oneStatement(parts))
-  const preLeased = lease === null ? [] : preLeasedJobs(environment, jobs, lease, sizedEvents(rows))
+  const preLeased = lease === null ? [] : preLeasedJobs(environment, jobs, lease, sizedEvents(rows, smallEventLetters))
   const expanding = rows.filter((row) => row.expandedAt === null)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0, expanding }
 }

@@ -30,7 +30,7 @@ import { contextInsertion } from '../store/people/contexts.ts'
 import { subscriberChanges, subscriberInsertion } from '../store/people/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { SizedEvents } from './pre-leased.ts'
-import { jobsWithAll, preLeasedJobs, sizedEvents } from './pre-leased.ts'
+import { jobsWithAll, largeEventLetters, preLeasedJobs, sizedEvents, smallEventLetters } from './pre-leased.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
 import { claimsOf, firstOfEach, notifiedOf, rowOf } from './write-events.ts'
 
@@ -79,8 +79,9 @@ export async function writePlainEvents(
   const { jobs, rows } = plain
   const lease = reservation?.lease
   const { facts } = foreseen.people
-  const sized = lease === undefined ? new Map() : sizedEvents(rows)
-  if (decideAtOnce !== undefined && lease !== undefined && jobs.length > 0 && jobs.length <= decidedAtOnceMax) {
+  const mayDecide = decideAtOnce !== undefined && jobs.length > 0 && jobs.length <= decidedAtOnceMax
+  const sized = lease === undefined ? new Map() : sizedEvents(rows, mayDecide ? largeEventLetters : smallEventLetters)
+  if (mayDecide && lease !== undefined) {
     const surroundings = surroundingsOf(events, foreseen.surroundings)
     const whole = jobsWithAll(environment, jobs, lease, sized, { facts, surroundings })
     const decided = await decideAtOnce(environment, whole)

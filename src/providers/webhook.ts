@@ -31,7 +31,7 @@ export function webhookRequest(url: string, messageId: string, body: object): Ou
 /** Signed with its timestamp, so that a receiver can recognise a replayed request. */
 export function signed(request: OutboundRequest, secretKey: string, now: Date): OutboundRequest {
   const seconds = Math.floor(now.getTime() / 1000)
-  const signature = hmacSha256Hex(secretKey, `${seconds}.${request.body ?? ''}`)
+  const signature = hmacSha256Hex(secretKey, `${seconds}.`, request.body ?? '')
   return { ...request, headers: { ...request.headers, 'x-posthorn-signature': `t=${seconds},v1=${signature}` } }
 }
 

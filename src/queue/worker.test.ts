@@ -28,6 +28,20 @@ test('so many batches run at once, and the others wait their turn', async () => 
   assert.deepEqual(sizes(), [5, 5, 5, 2])
 })
 
+test('rows that fill a batch together run with no others, and one that fills more than a batch runs alone', async () => {
+  const shares = [0.5, 0.5, 0.1, 3, 0.2, 0.2, 0.2, 0.2, 0.2, 0]
+  const shareOf = ({ id }: { id: string }): number => shares[ids.indexOf(id)] ?? 0
+  const { worker, claims, batches, rowsOf } = scripted({ shareOf, runnersMax: 10 })
+  const rows = rowsOf(10, 'lease')
+  const ids = rows.map(({ id }) => id)
+  worker.start()
+  await last(claims).answer(rows)
+  assert.deepEqual(
+    batches.map((batch) => batch.rows.map(({ id }) => shares[ids.indexOf(id)])),
+    [[0.5, 0.5], [0.1], [3], [0.2, 0.2, 0.2, 0.2, 0.2], [0]],
+  )
+})
+
 test('a runner that rests takes no batch; what is over gives its capacity back meanwhile', async () => {
   const resting: (() => void)[] = []
   const rest = () => new Promise<void>((resolve) => resting.push(resolve))

@@ -41,6 +41,8 @@ export interface WorkerOptions<Row extends Leased> {
   /** The same for rows created already leased. Each kind has its own capacity, so that neither blocks the other. */
   readonly preLeasedMax: number
   readonly batchMax: number
+  /** How much of a batch a row fills beyond its place in it: rows that fill more than 1 together are not run together. */
+  shareOf?(row: Row): number
   /** How many batches may be decided at once. */
   readonly runnersMax: number
   /** Only what runs at once is claimed: a claimed row is a running one. */
@@ -162,7 +164,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
       total += claimed.length
       if (claimed.length === 0) return total
       const waiting = claimed.map((row) => ({ row, sinceMs: performance.now() }))
-      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options.batchMax), drainTriesMax)
+      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options), drainTriesMax)
     }
   }
 
@@ -251,7 +253,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
       const line = this.#takeTurn()
       if (line === undefined) return
       this.#runners += 1
-      void this.#runBatch(line, nextGroup(line.waiting, this.#options.batchMax))
+      void this.#runBatch(line, nextGroup(line.waiting, this.#options))
     }
   }
 
@@ -371,13 +373,18 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 }
 
-/** Takes the next rows that may run together from the front: fewer if one of them is possibly poisonous. */
-function nextGroup<Row extends Leased>(waiting: Held<Row>[], batchMax: number): Held<Row>[] {
+/** Takes the next rows that may run together from the front: fewer if one of them is possibly poisonous, or if they are heavy. */
+function nextGroup<Row extends Leased>(
+  waiting: Held<Row>[],
+  { batchMax, shareOf }: Pick<WorkerOptions<Row>, 'batchMax' | 'shareOf'>,
+): Held<Row>[] {
   let size = 0
+  let filled = 0
   let limit = batchMax
   for (const { row } of waiting) {
     limit = Math.min(limit, groupMaxFor(row.interruptions))
-    if (size >= limit) break
+    filled += shareOf?.(row) ?? 0
+    if (size >= limit || filled > 1) break
     size += 1
   }
   return waiting.splice(0, Math.max(1, size))

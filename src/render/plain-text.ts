@@ -16,6 +16,15 @@ export function oneLine(text: string, lengthMax: number): string {
   return cut(line, lengthMax)
 }
 
+/**
+ * Without what can be neither stored nor sent: halves of characters, as `{{ name | split: '' | first }}` makes of an emoji, and NUL.
+ * Most texts have neither, and are looked at only.
+ */
+export function storable(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed()
+  return whole.includes('\u0000') ? whole.replaceAll('\u0000', '') : whole
+}
+
 /** At most this many whole characters, the last a sign that there was more. */
 export function cut(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`

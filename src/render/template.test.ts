@@ -22,6 +22,14 @@ test('a variable prints the same with and without a filter beside it', () => {
   assert.equal(plain('{{list}}|{{object}}|{{no}}|{{zero}}|{{nil}}|{{text}}', payload), 'ab1|{"a":1}|false|0||é 🎉')
 })
 
+test('what can be neither stored nor sent is left out: halves of characters and NUL', () => {
+  const payload = { name: '🎉Ann', zero: '%00' }
+  for (const render of [plain, html]) {
+    const words = render("[{{ name | split: '' | first }}][{{ name | slice: 0 }}][a{{ zero | url_decode }}b]", payload)
+    assert.equal(words, '[\uFFFD][🎉][ab]')
+  }
+})
+
 test('in HTML what a variable holds is escaped, in text it is not', () => {
   const payload = { name: `<b>"Tom" & 'Jerry'</b>` }
   const escaped = '&lt;b&gt;&#34;Tom&#34; &amp; &#39;Jerry&#39;&lt;/b&gt;'

@@ -6,6 +6,7 @@ import type { Budget } from './limits.ts'
 import { compileProgram } from './liquid/program.ts'
 import { Run } from './liquid/run.ts'
 import { mistakeOf, parse } from './parse.ts'
+import { storable } from './plain-text.ts'
 
 export interface Template {
   /** The length of its source text or an equivalent: the cost of caching it. */
@@ -24,7 +25,7 @@ export function compile(field: string, text: string, mode: Mode): Template {
       inField(field, () => {
         const run = new Run(scope, budget)
         program(run)
-        return run.out
+        return storable(run.out)
       }),
   }
 }

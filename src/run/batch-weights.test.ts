@@ -1,53 +1,59 @@
-// Jobs with long messages are decided a few at a time, all others together.
+// What the last messages of a step had in letters says how much of a batch its next jobs fill.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Job } from '../domain/delivery/job.ts'
 import { createBatchWeights } from './batch-weights.ts'
-import type { Send } from './decide/suppressed.ts'
+import type { DecidedBatch } from './decide/decide-batch.ts'
 
-const jobsOf = (versionId: string, count: number): Job[] =>
-  Array.from({ length: count }, (_, index) => ({ id: `${versionId}-${index}`, versionId }) as Job)
+const megabyte = 1024 * 1024
+const jobOf = (id: string, versionId: string, step = 0): Job => ({ id, versionId, step }) as Job
 const mail = (letters: number) => ({ envelope: { html: 'x'.repeat(letters / 2), text: 'x'.repeat(letters / 2) } })
-const sendOf = (versionId: string, ...messages: object[]): Send =>
-  ({ facts: { job: { versionId } }, decision: { messages } }) as unknown as Send
-const sizesOf = (pieces: readonly (readonly Job[])[]): number[] => pieces.map(({ length }) => length)
+const decidedOf = (
+  sends: readonly { job: Job; messages: readonly object[] }[],
+  madeAfter: readonly (readonly [string, string])[] = [],
+): Pick<DecidedBatch, 'sends' | 'madeAfter'> =>
+  ({
+    sends: sends.map(({ job, messages }) => ({ facts: { job }, decision: { messages } })),
+    madeAfter: new Map(madeAfter),
+  }) as unknown as DecidedBatch
 
-test('what is not known, or short, is decided together', () => {
-  const weights = createBatchWeights()
-  assert.deepEqual(weights.piecesOf([]), [])
-  assert.deepEqual(sizesOf(weights.piecesOf(jobsOf('unknown', 100))), [100])
-  weights.note([sendOf('short', mail(10_000))])
-  assert.deepEqual(sizesOf(weights.piecesOf(jobsOf('short', 100))), [100])
+test('what is not known weighs nothing', () => {
+  assert.equal(createBatchWeights().shareOf(jobOf('one', 'unknown')), 0)
 })
 
-test('long messages are decided in pieces of a megabyte, in their order, and none is left out', () => {
+test('the next of a step weigh as much as the last on average, and the last batch counts', () => {
   const weights = createBatchWeights()
-  weights.note([sendOf('long', mail(100_000)), sendOf('long', mail(110_000)), sendOf('short', mail(100))])
-  const jobs = jobsOf('long', 25)
-  const pieces = weights.piecesOf(jobs)
-  assert.deepEqual(sizesOf(pieces), [9, 9, 7])
-  assert.deepEqual(pieces.flat(), jobs)
-  assert.deepEqual(sizesOf(weights.piecesOf([...jobsOf('long', 9), ...jobsOf('short', 90)])), [99])
+  const [one, two, other] = [jobOf('one', 'long'), jobOf('two', 'long'), jobOf('other', 'short')]
+  const sends = [
+    { job: one, messages: [mail(megabyte / 8)] },
+    { job: two, messages: [mail(megabyte / 4), mail(megabyte / 8)] },
+    { job: other, messages: [mail(100)] },
+  ]
+  weights.note([one, two, other], decidedOf(sends))
+  assert.equal(weights.shareOf(jobOf('three', 'long')), 0.25)
+  assert.ok(weights.shareOf(other) < 0.001)
+  weights.note([one], decidedOf([{ job: one, messages: [mail(megabyte / 2)] }]))
+  assert.equal(weights.shareOf(two), 0.5)
+  // As it was not sent: someone has no address, or a condition was not met.
+  weights.note([one], decidedOf([]))
+  assert.equal(weights.shareOf(two), 0)
 })
 
-test('all messages of a job count, and one of more than a megabyte goes alone', () => {
+test('what follows a job at once weighs with it; the steps of a workflow weigh apart', () => {
   const weights = createBatchWeights()
-  weights.note([sendOf('huge', mail(2_000_000)), sendOf('twice', mail(300_000), mail(300_000))])
-  assert.deepEqual(sizesOf(weights.piecesOf(jobsOf('huge', 3))), [1, 1, 1])
-  assert.deepEqual(sizesOf(weights.piecesOf(jobsOf('twice', 3))), [1, 1, 1])
-})
-
-test('the last batch counts: what has become short is decided together again', () => {
-  const weights = createBatchWeights()
-  weights.note([sendOf('changing', mail(600_000))])
-  assert.equal(weights.piecesOf(jobsOf('changing', 4)).length, 4)
-  weights.note([sendOf('changing', mail(1_000))])
-  assert.equal(weights.piecesOf(jobsOf('changing', 4)).length, 1)
+  const [first, follower, last] = [jobOf('in-app', 'order'), jobOf('mail', 'order', 1), jobOf('survey', 'order', 3)]
+  weights.note([first], decidedOf([{ job: follower, messages: [mail(megabyte / 4)] }], [['mail', 'in-app']]))
+  weights.note([last], decidedOf([{ job: last, messages: [mail(megabyte)] }]))
+  assert.deepEqual([first, follower, last].map(weights.shareOf), [0.25, 0, 1])
 })
 
 test('messages that are not e-mails count too, and those without an envelope do not', () => {
   const weights = createBatchWeights()
-  weights.note([sendOf('chat', { envelope: { content: 'x'.repeat(600_000) } }), sendOf('none', {})])
-  assert.deepEqual(sizesOf(weights.piecesOf(jobsOf('chat', 2))), [1, 1])
-  assert.deepEqual(sizesOf(weights.piecesOf(jobsOf('none', 2))), [2])
+  const [chat, none] = [jobOf('one', 'chat'), jobOf('two', 'none')]
+  const sends = [
+    { job: chat, messages: [{ envelope: { content: 'x'.repeat(megabyte / 2) } }] },
+    { job: none, messages: [{}] },
+  ]
+  weights.note([chat, none], decidedOf(sends))
+  assert.deepEqual([chat, none].map(weights.shareOf), [0.5, 0])
 })

@@ -1,50 +1,44 @@
-// How long the messages of each version are: jobs with long e-mails are decided a few at a time. A hundred of them in one
-// statement would take tens of megabytes on both sides, and keep others waiting while it is made.
+// How long the messages of a step are: jobs with long e-mails are decided a few at a time. A hundred of them in one statement would take
+// tens of megabytes on both sides, and keep others waiting while it is made.
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { lettersOf } from '../domain/messages/message.ts'
-import type { Send } from './decide/suppressed.ts'
+import type { DecidedBatch } from './decide/decide-batch.ts'
 
 export interface BatchWeights {
-  /** All of them in their order, those of long messages in pieces. */
-  piecesOf(jobs: readonly Job[]): (readonly Job[])[]
-  /** What was just decided, for the next. */
-  note(sends: readonly Send[]): void
+  /** How much of a batch the job is likely to fill, by what the last of its step had: 1 is all of it. */
+  shareOf(job: Job): number
+  /** What was just decided of these jobs, for the next. */
+  note(jobs: readonly Job[], decided: Pick<DecidedBatch, 'sends' | 'madeAfter'>): void
 }
 
 /** As many letters as are written at once. */
 const lettersAtOnceMax = 1024 * 1024
-const versionsKeptMax = 2_000
+const stepsKeptMax = 5_000
 
 export function createBatchWeights(): BatchWeights {
-  /** Letters for each job. */
-  const weights = new BoundedMap<string, number>(versionsKeptMax)
+  /** Letters for each job of a step, with what follows it at once. */
+  const weights = new BoundedMap<string, number>(stepsKeptMax)
   return {
-    piecesOf: (jobs) => {
-      const pieces: Job[][] = []
-      let letters = 0
-      for (const job of jobs) {
-        const weight = weights.get(job.versionId) ?? 0
-        letters += weight
-        const last = pieces.at(-1)
-        if (last !== undefined && letters <= lettersAtOnceMax) {
-          last.push(job)
-          continue
-        }
-        pieces.push([job])
-        letters = weight
-      }
-      return pieces
-    },
-    note: (sends) => {
-      const seen = new Map<string, { letters: number; sends: number }>()
+    shareOf: (job) => (weights.get(keyOf(job)) ?? 0) / lettersAtOnceMax,
+    note: (jobs, { sends, madeAfter }) => {
+      const letters = new Map<string, number>()
       for (const { facts, decision } of sends) {
-        const known = seen.get(facts.job.versionId) ?? { letters: 0, sends: 0 }
-        for (const { envelope } of decision.messages) known.letters += envelope === undefined ? 0 : lettersOf(envelope)
-        known.sends += 1
-        seen.set(facts.job.versionId, known)
+        const id = madeAfter.get(facts.job.id) ?? facts.job.id
+        let sum = letters.get(id) ?? 0
+        for (const { envelope } of decision.messages) sum += envelope === undefined ? 0 : lettersOf(envelope)
+        letters.set(id, sum)
       }
-      for (const [versionId, { letters, sends: count }] of seen) weights.set(versionId, letters / count)
+      const seen = new Map<string, { letters: number; jobs: number }>()
+      for (const job of jobs) {
+        const known = seen.get(keyOf(job)) ?? { letters: 0, jobs: 0 }
+        known.letters += letters.get(job.id) ?? 0
+        known.jobs += 1
+        seen.set(keyOf(job), known)
+      }
+      for (const [key, known] of seen) weights.set(key, known.letters / known.jobs)
     },
   }
 }
+
+const keyOf = ({ versionId, step }: Job): string => `${versionId}/${step}`

@@ -48,7 +48,7 @@ export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
     if (costly.has(environment)) return undefined
     if (jobs.some((job) => isLarge(job) && costly.hasLarge(job.versionId))) return undefined
     // Their callers would wait for all of it to be made and written.
-    if (stages.weights.piecesOf(jobs).length > 1) return undefined
+    if (jobs.reduce((sum, job) => sum + stages.weights.shareOf(job), 0) > 1) return undefined
     try {
       return await decide(stages, atHand, environment, jobs, costly)
     } catch (error) {
@@ -93,7 +93,7 @@ async function decide(
   }
   const large = [...new Set(jobs.filter(isLarge).map((job) => job.versionId))]
   const decided = await costly.timed(environment, large, () => decideBatch(parts, jobs))
-  stages.weights.note(decided.sends)
+  stages.weights.note(jobs, decided)
   if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])

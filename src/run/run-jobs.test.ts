@@ -5,7 +5,6 @@ import { createFakeWorld } from '../../test/support/fake-world.ts'
 import { DatabaseUnavailable } from '../db/sql.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import { createBatchWeights } from './batch-weights.ts'
 import { runJobs } from './run-jobs.ts'
 import type { Stages } from './stages.ts'
 import type { TaskParts } from './tasks/run-tasks.ts'
@@ -30,7 +29,7 @@ function scene(parts: { environments?: () => Promise<Map<string, Environment>>; 
   const world = createFakeWorld()
   const environments = { of: parts.environments ?? known }
   const unconfirmed = { resolve: parts.resolve }
-  const stages = { record: { world }, environments, unconfirmed, weights: createBatchWeights() } as unknown as Stages
+  const stages = { record: { world }, environments, unconfirmed } as unknown as Stages
   const tasks = { world, environments } as unknown as TaskParts
   return { again, done, handling, stages, tasks }
 }

@@ -68,11 +68,11 @@ async function runGroup(
   const others = jobs.filter((job) => !isPoisonous(job))
   const resumed = others.filter((job) => job.status === 'running')
   const fresh = others.filter((job) => job.status !== 'running')
-  for (const piece of stages.weights.piecesOf(fresh)) {
-    // One that is suspected of ending its process runs alone: it must not wait while that counts against it.
-    if (piece.some(({ interruptions }) => interruptions === 0)) await stages.place.sends.untilCapacity(environment)
-    await together(stages, environment, piece, owned, (some) => decideJobs(stages, environment, some, owned))
+  // One that is suspected of ending its process runs alone: it must not wait while that counts against it.
+  if (fresh.some(({ interruptions }) => interruptions === 0)) {
+    await stages.place.sends.untilCapacity(environment, fresh.length)
   }
+  await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }
 
@@ -141,7 +141,7 @@ async function decideJobs(
   const now = world.now()
   const parts = { environment, facts, links, renderer, world, holding: decide, now, answers, tracing }
   const decided = await decideBatch(parts, open)
-  stages.weights.note(decided.sends)
+  stages.weights.note(open, decided)
   const left = facts.mayBeSuppressed
     ? await withoutSuppressed(decide, environment, decided.sends, now)
     : { sends: decided.sends, skipped: [] }

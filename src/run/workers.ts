@@ -125,6 +125,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     claimedMax: jobsClaimedMax,
     preLeasedMax: jobsPreLeasedMax,
     batchMax: jobsPerBatchMax,
+    shareOf: (job) => wired.stages.weights.shareOf(job),
     runnersMax: jobRunnersMax,
   })
   const taskWorker = createWorker<Task>({

@@ -7,8 +7,11 @@ export function basicAuth(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`
 }
 
-export function hmacSha256Hex(secret: string, text: string): string {
-  return hmac('sha256', secret, text).toString('hex')
+/** Of the texts one after the other: joined, a long one would be copied. */
+export function hmacSha256Hex(secret: string, ...texts: readonly (string | Buffer)[]): string {
+  const made = createHmac('sha256', secret)
+  for (const text of texts) made.update(text)
+  return made.digest('hex')
 }
 
 export function hmac(algorithm: HmacAlgorithm, secret: string | Buffer, data: string | Buffer): Buffer {

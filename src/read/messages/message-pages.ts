@@ -8,7 +8,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
-import { isListed, messageColumns, shownContent } from '../../store/messages/rows.ts'
+import { contentLength, isListed, messageColumns } from '../../store/messages/rows.ts'
 import { noProvider } from '../../world/meter.ts'
 import { cappedCount, countMax } from '../page/offset-page.ts'
 import { throwIfHeavy, writtenCharactersMax } from '../page/page-weight.ts'
@@ -81,7 +81,7 @@ export async function findMessagePage(
   if (page.limit > unweighedMax) {
     // Without the last, which only shows whether there are more.
     const weight = await db.row<{ count: number; characters: number }>(sql`
-      with ${found} select count(*) as count, coalesce(sum(length(${shownContent}::text)), 0)::bigint as characters
+      with ${found} select count(*) as count, coalesce(sum(${contentLength}), 0)::bigint as characters
       from (select p.id from page p order by ${order} limit ${page.limit - 1}) as p
       cross join lateral (
         select content, envelope from messages found where found.environment_id = ${environment.id} and found.id = p.id limit 1) as m`)

@@ -6,6 +6,7 @@ import { compileProgram } from '../liquid/program.ts'
 import { Run } from '../liquid/run.ts'
 import { demandFewTags, harmlessMax } from '../markup.ts'
 import { parse } from '../parse.ts'
+import { storable } from '../plain-text.ts'
 import { inField } from '../template.ts'
 import { htmlToText } from '../text/html-to-text.ts'
 import type { TextPlan } from '../text/text-plan.ts'
@@ -46,16 +47,19 @@ export function compileDocument(field: string, source: string, mode: Mode, isInl
     sourceLength: source.length,
     render(scope, budget) {
       const text = plan && new TextRun()
-      const content = inField(field, () => {
+      const written = inField(field, () => {
         const run = new Run(scope, budget, text)
         program(run)
         return run.out
       })
+      const content = storable(written)
       const ready = text && plan && endOf(text, plan)
-      if (text === undefined || ready === undefined) return readDocument(field, content, isInlined)
+      // The text was written beside what the content no longer is.
+      const isOther = content !== written
+      if (text === undefined || ready === undefined || isOther) return readDocument(field, content, isInlined)
       if (text.tags > harmlessMax) demandFewTags(field, content)
       // No value contains a tag: whatever is true of the tags of the template is true of the result.
-      return { content, html: content, text: ready, isWhole: mayBeWhole && isWholeDocument(content) }
+      return { content, html: content, text: storable(ready), isWhole: mayBeWhole && isWholeDocument(content) }
     },
   }
 }
@@ -69,5 +73,5 @@ function endOf(text: TextRun, plan: TextPlan): string | undefined {
 export function readDocument(field: string, content: string, isInlined: boolean): RenderedDocument {
   demandFewTags(field, content)
   const html = !isInlined && hasStyle(content) ? inlineCss(content) : content
-  return { content, html, text: htmlToText(html), isWhole: isWholeDocument(html) }
+  return { content, html, text: storable(htmlToText(html)), isWhole: isWholeDocument(html) }
 }

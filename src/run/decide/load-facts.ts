@@ -11,7 +11,7 @@ import type { ChannelSettings } from '../../domain/people/channel-settings.ts'
 import type { Tenant } from '../../domain/people/tenant.ts'
 import type { StepType, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { WorkflowOverride } from '../../domain/workflows/workflow-override.ts'
-import type { ForeseenFacts, PreLeasedJob } from '../../record/notify.ts'
+import type { ForeseenFacts, PreLeasedJob, Surroundings } from '../../record/notify.ts'
 import type { DigestFacts } from '../../store/events/digests.ts'
 import { findDigests } from '../../store/events/digests.ts'
 import { findEvents } from '../../store/events/events.ts'
@@ -122,36 +122,29 @@ async function readFacts(
     tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
   ])
   const events = [...read, ...new Set(fastFlatMap(jobs, (job) => job.event ?? []))]
-  const tenantIds = events.map((event) => event.tenantId)
   const actorIds = events.map((event) => event.actorId)
   const known = tried?.subscribers ?? byId(foreseenPeople(foreseen ?? []))
-  // All of one acceptance have the same, and no others have any.
-  const around = foreseen?.find((one) => one.surroundings !== undefined)?.surroundings
-  const knownTenants = tried?.tenants ?? new Map(around?.tenants.map((tenant) => [tenant._id, tenant]))
-  const knownContexts = new Map(around?.contexts.map((context) => [context.key, context]))
-  const knownOverrides = new Map(around?.overrides.map((one) => [overrideKey(one), one]))
-  const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
+  const [integrations, wording, actors, surroundings] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
     findRecipients(db, environment, unique(actorIds, known)),
-    findTenants(db, environment, { ids: unique(tenantIds, knownTenants) }),
-    findContexts(
+    // All of one acceptance have the same, and no others have any.
+    readSurroundings(
       db,
       environment,
-      unique(
-        fastFlatMap(events, (event) => event.contextKeys ?? []),
-        knownContexts,
-      ),
+      { jobs: asked, events, versions },
+      {
+        tried: tried?.tenants,
+        foreseen: foreseen?.find((one) => one.surroundings !== undefined)?.surroundings,
+      },
     ),
-    findWorkflowOverrides(db, environment, overridable(asked, events, versions, knownOverrides)),
   ])
   return {
     followers,
     versions,
     events: byId(events),
     subscribers: byId([...recipients, ...actors, ...known.values()]),
-    tenants: new Map([...tenants.map((tenant) => [tenant._id, tenant] as const), ...knownTenants]),
-    contexts: new Map([...contexts.map((context) => [context.key, context] as const), ...knownContexts]),
+    ...surroundings,
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
     mayBeSuppressed: stamps.hasSuppressions && jobs.some((job) => suppressible.has(typeOf(job, versions))),
@@ -159,13 +152,34 @@ async function readFacts(
     wording,
     channels,
     previous,
-    tenantOverrides: new Map(
-      [...tenantOverrides, ...fastFlatMap([...knownOverrides.values()], ({ override }) => override ?? [])].map(
-        (one) => [overrideKey(one), one],
-      ),
-    ),
     unsent: grouped(unsent, (message) => message.jobId),
   }
+}
+
+/** Tenants, their overrides and contexts: what was foreseen, and the rest read. */
+async function readSurroundings(
+  db: Sql,
+  environment: Environment,
+  { jobs, events, versions }: { jobs: readonly Job[]; events: readonly TriggeredEvent[]; versions: Facts['versions'] },
+  { tried, foreseen }: { tried: TriedFacts['tenants'] | undefined; foreseen: Surroundings | undefined },
+): Promise<Pick<Facts, 'tenants' | 'contexts' | 'tenantOverrides'>> {
+  const tenants = new Map(tried ?? foreseen?.tenants.map((tenant) => [tenant._id, tenant]))
+  const contexts = new Map(foreseen?.contexts.map((context) => [context.key, context]))
+  const overrides = new Map(foreseen?.overrides.map((one) => [overrideKey(one), one.override]))
+  const tenantIds = events.map((event) => event.tenantId)
+  const contextKeys = fastFlatMap(events, (event) => event.contextKeys ?? [])
+  const [otherTenants, otherContexts, otherOverrides] = await Promise.all([
+    findTenants(db, environment, { ids: unique(tenantIds, tenants) }),
+    findContexts(db, environment, unique(contextKeys, contexts)),
+    findWorkflowOverrides(db, environment, overridable(jobs, events, versions, overrides)),
+  ])
+  for (const tenant of otherTenants) tenants.set(tenant._id, tenant)
+  for (const context of otherContexts) contexts.set(context.key, context)
+  for (const override of otherOverrides) overrides.set(overrideKey(override), override)
+  const tenantOverrides = fastFlatMap([...overrides], ([key, override]) =>
+    override === null ? [] : [[key, override] as const],
+  )
+  return { tenants, contexts, tenantOverrides: new Map(tenantOverrides) }
 }
 
 const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [

@@ -283,7 +283,8 @@ function crowdedScene() {
   scene.world.sleep = (_ms, signal) =>
     new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
   const passed: string[] = []
-  const wait = (): void => void scene.queue.untilCapacity(scene.environment).then(() => passed.push('passed'))
+  const wait = (jobs = 100): void =>
+    void scene.queue.untilCapacity(scene.environment, jobs).then(() => passed.push('passed'))
   return { scene, passed, wait }
 }
 
@@ -310,6 +311,10 @@ test('no one waits longer than a third of a second for a crowded queue: others h
   wait()
   await scene.settle()
   assert.deepEqual([asked, passed], [[333], ['passed']])
+  // A batch of few keeps those behind it from their turn for less: as many jobs a second go on.
+  for (const jobs of [9, 1, 300]) wait(jobs)
+  await scene.settle()
+  assert.deepEqual(asked, [333, 30, 4, 333])
 })
 
 test('no one waits for a queue that has room, or that rests', async () => {

@@ -58,7 +58,7 @@ export interface CallQueue<Wants, Ready> {
    * Resolves when batches of this environment that are decided next find room here, if that is likely soon; after a short while
    * in any case. A job that finds none is written down and claimed again, which costs more than waiting.
    */
-  untilCapacity(environment: Environment): Promise<void>
+  untilCapacity(environment: Environment, jobs: number): Promise<void>
   /** This node may call again, or more may be called: those that wait go on. */
   wake(key?: string): void
   /** Starts nothing more and returns the jobs that were waiting. Calls in flight continue. */
@@ -83,9 +83,10 @@ export interface CallQueueParts {
  */
 const queueWaitMaxMs = 20_000
 /**
- * Others of the environment, whose services have capacity, wait no longer than this for one that has none: with three runners and
- * batches of a hundred 900 jobs a second go on.
+ * Others of the environment, whose services have capacity, wait no longer than this for one that has none, for each job that waits with
+ * them: with three runners 900 jobs a second go on, however many are in a batch.
  */
+const capacityWaitMsPerJob = 3.33
 const capacityWaitMsMax = 333
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
@@ -171,7 +172,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     return this.#rates.turnAt(key, direct.length + fanOut.length, now, this.#parts.world.random())
   }
 
-  async untilCapacity({ id }: Environment): Promise<void> {
+  async untilCapacity({ id }: Environment, jobs: number): Promise<void> {
     const crowded = [...this.#lines].find(
       ([key, line]) => isOf(id, line) && this.#isCrowded(line) && this.#isSoonServed(key, line),
     )
@@ -180,7 +181,8 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     const crowd = this.#crowds.get(key) ?? newCrowd()
     this.#crowds.set(key, crowd)
     const waited = new AbortController()
-    await Promise.race([crowd.left, this.#parts.world.sleep(capacityWaitMsMax, waited.signal)])
+    const waitMs = Math.min(capacityWaitMsMax, Math.ceil(capacityWaitMsPerJob * jobs))
+    await Promise.race([crowd.left, this.#parts.world.sleep(waitMs, waited.signal)])
     waited.abort()
   }
 

@@ -7,7 +7,7 @@ import { findEvents } from '../events/events.ts'
 import { findSubscribersById } from '../people/subscribers.ts'
 import { pinnedIdentifier } from '../workflows/workflows.ts'
 import type { MessageRow } from './rows.ts'
-import { shownContent } from './rows.ts'
+import { contentLength } from './rows.ts'
 
 /** The version a message was made by, in short. */
 export interface MessageWorkflow {
@@ -83,7 +83,7 @@ export async function messagesLength(
   { subscriberId, ids }: { subscriberId: string; ids: readonly string[] },
 ): Promise<number> {
   const row = await db.row<{ characters: number }>(sql`
-    select coalesce(sum(coalesce(length(${shownContent}::text), 0) + coalesce(length(m.data::text), 0)
+    select coalesce(sum(${contentLength} + coalesce(length(m.data::text), 0)
       + coalesce(e.characters, 0)), 0)::bigint as characters
     from messages m
     left join lateral (select length(payload::text) + length(overrides::text) as characters from events found

@@ -50,6 +50,9 @@ export interface MessageRow {
 /** Of a row called `m`. An e-mail that is nothing but its HTML stores that once, with what is sent. */
 export const shownContent = sql`coalesce(m.content, to_jsonb(m.envelope->>'html'))`
 
+/** How long that is, roughly: as text it would have to be written first. */
+export const contentLength = sql`coalesce(length(m.content::text), length(m.envelope->>'html'), 0)`
+
 /** What an item of the feed shows. */
 export type FeedMessageRow = Pick<
   MessageRow,

@@ -57,7 +57,9 @@ export async function findSmallContexts(
   const statement = sql`
     select c.type || ':' || c.id as key, c.type, c.id, small.data, c.data is null or small.data is not null as "isWhole"
     from ${named(keys, environment)}
-    left join lateral (select c.data where length(c.data::text) <= ${lettersMax}::int) as small on true`
+    left join lateral (select c.data where
+      case when pg_column_size(c.data) > ${lettersMax}::int * 4 then false else length(c.data::text) <= ${lettersMax}::int end
+    ) as small on true`
   return db.rows(prepared('contexts-by-key-small', statement))
 }
 
