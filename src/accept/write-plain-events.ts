@@ -80,7 +80,8 @@ export async function writePlainEvents(
   const lease = reservation?.lease
   const { facts } = foreseen.people
   const mayDecide = decideAtOnce !== undefined && jobs.length > 0 && jobs.length <= decidedAtOnceMax
-  const sized = lease === undefined ? new Map() : sizedEvents(rows, mayDecide ? largeEventLetters : smallEventLetters)
+  const sized: SizedEvents =
+    lease === undefined ? new Map() : sizedEvents(rows, mayDecide ? largeEventLetters : smallEventLetters)
   if (mayDecide && lease !== undefined) {
     const surroundings = surroundingsOf(events, foreseen.surroundings)
     const whole = jobsWithAll(environment, jobs, lease, sized, { facts, surroundings })

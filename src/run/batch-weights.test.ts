@@ -11,8 +11,14 @@ const mail = (letters: number) => ({ envelope: { html: 'x'.repeat(letters / 2), 
 const decidedOf = (
   sends: readonly { job: Job; messages: readonly object[] }[],
   madeAfter: readonly (readonly [string, string])[] = [],
-): Pick<DecidedBatch, 'sends' | 'madeAfter'> =>
+  more: object = {},
+): DecidedBatch =>
   ({
+    settlements: [],
+    asking: [],
+    unrendered: [],
+    faulty: [],
+    ...more,
     sends: sends.map(({ job, messages }) => ({ facts: { job }, decision: { messages } })),
     madeAfter: new Map(madeAfter),
   }) as unknown as DecidedBatch
@@ -45,6 +51,22 @@ test('what follows a job at once weighs with it; the steps of a workflow weigh a
   weights.note([first], decidedOf([{ job: follower, messages: [mail(megabyte / 4)] }], [['mail', 'in-app']]))
   weights.note([last], decidedOf([{ job: last, messages: [mail(megabyte)] }]))
   assert.deepEqual([first, follower, last].map(weights.shareOf), [0.25, 0, 1])
+})
+
+test('what was put off unrendered, as its provider rests, does not make the next lighter', () => {
+  const weights = createBatchWeights()
+  const [one, two] = [jobOf('one', 'long'), jobOf('two', 'long')]
+  weights.note([one], decidedOf([{ job: one, messages: [mail(megabyte / 4)] }]))
+  const putOff = [
+    { settlements: [{ job: one, status: 'queued' }] },
+    { asking: [{ job: one }] },
+    { unrendered: [one] },
+    { faulty: [{ job: one, error: new Error('too long') }] },
+  ]
+  for (const more of putOff) weights.note([one], decidedOf([], [], more))
+  assert.equal(weights.shareOf(two), 0.25)
+  weights.note([one], decidedOf([], [], { settlements: [{ job: one, status: 'skipped' }] }))
+  assert.equal(weights.shareOf(two), 0)
 })
 
 test('messages that are not e-mails count too, and those without an envelope do not', () => {

@@ -9,7 +9,7 @@ export interface BatchWeights {
   /** How much of a batch the job is likely to fill, by what the last of its step had: 1 is all of it. */
   shareOf(job: Job): number
   /** What was just decided of these jobs, for the next. */
-  note(jobs: readonly Job[], decided: Pick<DecidedBatch, 'sends' | 'madeAfter'>): void
+  note(jobs: readonly Job[], decided: Omit<DecidedBatch, 'deferred' | 'calls'>): void
 }
 
 /** As many letters as are written at once. */
@@ -21,7 +21,9 @@ export function createBatchWeights(): BatchWeights {
   const weights = new BoundedMap<string, number>(stepsKeptMax)
   return {
     shareOf: (job) => (weights.get(keyOf(job)) ?? 0) / lettersAtOnceMax,
-    note: (jobs, { sends, madeAfter }) => {
+    note: (jobs, decided) => {
+      const { sends, madeAfter } = decided
+      const undecided = undecidedIn(decided)
       const letters = new Map<string, number>()
       for (const { facts, decision } of sends) {
         const id = madeAfter.get(facts.job.id) ?? facts.job.id
@@ -31,6 +33,7 @@ export function createBatchWeights(): BatchWeights {
       }
       const seen = new Map<string, { letters: number; jobs: number }>()
       for (const job of jobs) {
+        if (undecided.has(job.id)) continue
         const known = seen.get(keyOf(job)) ?? { letters: 0, jobs: 0 }
         known.letters += letters.get(job.id) ?? 0
         known.jobs += 1
@@ -39,6 +42,17 @@ export function createBatchWeights(): BatchWeights {
       for (const [key, known] of seen) weights.set(key, known.letters / known.jobs)
     },
   }
+}
+
+/** Of what was put off, because its provider rests or for lack of time, nothing was rendered: it says nothing of the next. */
+function undecidedIn({
+  settlements,
+  asking,
+  unrendered,
+  faulty,
+}: Omit<DecidedBatch, 'deferred' | 'calls'>): Set<string> {
+  const jobs = [...settlements.filter(({ status }) => status === 'queued'), ...asking, ...faulty].map(({ job }) => job)
+  return new Set([...jobs, ...unrendered].map(({ id }) => id))
 }
 
 const keyOf = ({ versionId, step }: Job): string => `${versionId}/${step}`

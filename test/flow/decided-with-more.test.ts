@@ -161,7 +161,7 @@ test('a context of an event that does not run is not saved, whoever shares its c
     scene.single({ name: workflow, to: subscriberId, context: { team: kept } }),
     scene.single({ name: 'no-such-workflow', to: subscriberId, context: { team: lost } }),
     scene.single({ name: workflow, to: subscriberId, context: { team: kept } }),
-    scene.single({ name: workflow, to: subscriberId, tenant: 'nobody', context: { team: lost } }),
+    scene.single({ name: workflow, to: subscriberId, tenant: 'no-such-tenant', context: { team: lost } }),
   ])
   assert.deepEqual(
     replies.map(({ body }) => body.status === 'processed'),

@@ -54,7 +54,7 @@ export interface Sending {
   readonly redrives?: number
 }
 
-/** The message itself; the rest is small, and attachments have a separate budget. */
+/** How long the message itself is; the rest is small, and attachments have a separate budget. */
 export const lettersOf = (envelope: Envelope): number =>
   'html' in envelope ? envelope.html.length + envelope.text.length : envelope.content.length
 

@@ -56,7 +56,8 @@ export interface CallQueue<Wants, Ready> {
   turnAt(key: string, now: Date): Date
   /**
    * Resolves when batches of this environment that are decided next find room here, if that is likely soon; after a short while
-   * in any case. A job that finds none is written down and claimed again, which costs more than waiting.
+   * in any case, shorter if few `jobs` wait with it. A job that finds none is written down and claimed again, which costs more than
+   * waiting.
    */
   untilCapacity(environment: Environment, jobs: number): Promise<void>
   /** This node may call again, or more may be called: those that wait go on. */

@@ -54,6 +54,7 @@ export async function findSmallContexts(
   { lettersMax }: { lettersMax: number },
 ): Promise<(ContextRow & { readonly isWhole: boolean })[]> {
   if (keys.length === 0) return []
+  // What takes more than four bytes a letter as it is stored is longer in any case: it is not even opened.
   const statement = sql`
     select c.type || ':' || c.id as key, c.type, c.id, small.data, c.data is null or small.data is not null as "isWhole"
     from ${named(keys, environment)}
