@@ -6,6 +6,7 @@ import type { Log } from '../world/log.ts'
 import type { ListType } from './array-bytes.ts'
 import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
+import { wasOutrun } from './expect-rows.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { knownColumnsAnswer } from './known-columns.ts'
@@ -161,7 +162,10 @@ function answerOf(on: pg.Pool | pg.PoolClient, query: pg.QueryConfig, timeoutMs?
   return on.query(within)
 }
 
-/** A connection whose statement failed by itself is not used again: what was prepared there may be out of date. */
+/**
+ * A connection whose statement failed by itself is not used again: what was prepared there may be out of date. A statement that was
+ * outrun says nothing of its connection; many may be, where many callers name the same new person.
+ */
 async function answerOrDiscard(
   client: pg.PoolClient,
   query: pg.QueryConfig,
@@ -170,7 +174,7 @@ async function answerOrDiscard(
   try {
     return await answerOf(client, query)
   } catch (error) {
-    discard()
+    if (!wasOutrun(error)) discard()
     throw error
   }
 }

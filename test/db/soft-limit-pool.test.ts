@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database, PoolOptions } from '../../src/db/connect.ts'
 import { connect } from '../../src/db/connect.ts'
-import { shortRead, sql } from '../../src/db/sql.ts'
+import { wasOutrun } from '../../src/db/expect-rows.ts'
+import { prepared, shortRead, sql } from '../../src/db/sql.ts'
 import { silentLog } from '../../src/world/log.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -168,6 +169,25 @@ test('a connection whose statement failed is not used again', inTime, async () =
     const first = await pidOf(pool)
     await assert.rejects(pool.row(sql`select 1 / 0`), /division by zero/)
     assert.notEqual(await pidOf(pool), first)
+  })
+})
+
+test('one whose statement was outrun is, with what was prepared there', inTime, async () => {
+  await withPool({ poolSize: 5, softLimit: 1, softLimitWaitMs: forever }, async (pool) => {
+    await pool.run(sql`
+      create or replace function pg_temp.outrun(is_so boolean) returns int language plpgsql as $$
+      begin
+        if is_so then raise exception 'outrun' using errcode = 'PH001'; end if;
+        return pg_backend_pid();
+      end $$`)
+    const ask = (isOutrun: boolean) =>
+      pool.row<{ pid: number }>(prepared('outrun', sql`select pg_temp.outrun(${isOutrun}::boolean) as pid`))
+    const first = await pidOf(pool)
+    for (const isOutrun of [true, false, true, false]) {
+      if (isOutrun) await assert.rejects(ask(true), wasOutrun)
+      else assert.equal((await ask(false))?.pid, first)
+    }
+    assert.equal(pool.usage().total, 1)
   })
 })
 
