@@ -9,11 +9,11 @@ import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
 import type { EventRequest, Recipient, TriggerResult } from '../domain/delivery/event.ts'
 import { directLane } from '../domain/delivery/event.ts'
-import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
+import { insertReserved } from '../queue/reserved.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { decidedAtOnceMax } from '../record/decided-at-once.ts'
 import { foreseeSurroundings } from '../record/foresee-surroundings.ts'
@@ -365,13 +365,10 @@ async function withCapacity<Result>(
 ): Promise<Result> {
   const count = jobsAtOnce(events)
   const reservation = count === 0 ? undefined : queue.reserve(count, environment.id)
-  let preLeased: readonly Job[] = []
-  try {
+  const { result, leftWork } = await insertReserved(reservation, async () => {
     const { written, result } = await accept({ environment, world, queue, reservation, now: world.now() })
-    preLeased = written.preLeased
-    if (written.leftWork) queue.poke()
-    return result
-  } finally {
-    reservation?.give(preLeased)
-  }
+    return { ...written, result }
+  })
+  if (leftWork) queue.poke()
+  return result
 }

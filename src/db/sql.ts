@@ -184,6 +184,12 @@ export interface Tx extends Sql {
   afterCommit(work: () => void): void
 }
 
+/** A statement by itself is committed when it has answered. */
+export function whenCommitted(db: Sql | Tx, work: () => void): void {
+  if ('afterCommit' in db) db.afterCommit(work)
+  else work()
+}
+
 /** How long a transaction's statements may take, and wait for locks. */
 export interface TransactionLimits {
   readonly statementTimeoutMs: number

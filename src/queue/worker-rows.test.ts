@@ -71,6 +71,28 @@ test('a row that is tried for longer than half its lease is left to it, and its 
   assert.equal(claims.length, 2, 'and others are looked for at once')
 })
 
+test('rows that waited for half their lease are released and not run; later ones are', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const { worker, claims, batches, released, sizes, rowsOf } = scriptedWorker({ runnersMax: 1 })
+  worker.start()
+  const early = worker.reserve(7) ?? assert.fail('there was capacity')
+  const rows = rowsOf(7, early.lease)
+  early.give(rows)
+  nowMs = 20_000
+  const late = worker.reserve(3) ?? assert.fail('there was capacity')
+  late.give(rowsOf(3, late.lease))
+  await last(claims).answer(0)
+  nowMs = 30_000
+  await batches[0]?.settle()
+  assert.deepEqual(released, rows.slice(5))
+  assert.deepEqual(sizes(), [5, 3])
+  assert.equal(claims.length, 2, 'whoever has capacity claims them, and this node has')
+  await last(claims).answer(0)
+  await batches[1]?.settle()
+  assert.notEqual(worker.reserve(20), undefined, 'nothing is in flight any more')
+})
+
 test('stopping waits for a row that runs later, and gives it back', async () => {
   let wake: () => void = () => {}
   const { worker, claims, batches, released } = scriptedWorker({

@@ -161,6 +161,23 @@ test('what is under way already needs no runner, and holds its capacity until it
   assert.equal(worker.reserve(1), undefined, 'two are still under way')
 })
 
+test('only a lease of which it is unknown whether rows have it is looked for, before the next claim', async () => {
+  const forgotten: string[] = []
+  const { worker, claims } = scripted({ forget: async (leases) => void forgotten.push(...leases) })
+  worker.start()
+  await last(claims).answer(0)
+  const [none, unknown, both] = [worker.reserve(1), worker.reserve(1), worker.reserve(1)]
+  none?.give([])
+  unknown?.lose()
+  unknown?.lose()
+  both?.give([])
+  both?.lose()
+  worker.poke()
+  await turn()
+  assert.deepEqual(forgotten, [unknown?.lease])
+  assert.notEqual(worker.reserve(20), undefined, 'all of the capacity came back, once')
+})
+
 test('capacity that is reserved is reserved once, and what is not used comes back', async () => {
   const { worker, claims } = scripted({ preLeasedMax: 12 })
   const first = scripted().worker

@@ -1,6 +1,7 @@
 // The worker's loop: claims what is due, keeps a bounded number in flight, and runs a few batches at once. Unaware of notifications.
 import type { Log } from '../world/log.ts'
-import { groupMaxFor } from './suspicion.ts'
+import type { Held } from './waiting-rows.ts'
+import { isFresh, nextGroup, takeStale } from './waiting-rows.ts'
 
 /** A row that is ours for the time of its lease. */
 export interface Leased {
@@ -31,6 +32,8 @@ export interface Reservation {
    * Hands over what else was inserted, or may have been; unused capacity is released. What is given later is ignored.
    */
   give(rows: readonly Leased[]): void
+  /** It is unknown what was inserted: the worker frees what has the lease before it claims again. Ignored after a `give`. */
+  lose(): void
 }
 
 export interface WorkerOptions<Row extends Leased> {
@@ -76,8 +79,6 @@ export interface Worker {
 
 /** Rows whose database did not respond wait this long before they run again. */
 const againMs = 500
-/** A row is tried again under its lease for this long, half of what a lease lasts; then the lease is left to end. */
-const leaseUsedMsMax = 30_000
 /** Draining gives up when the database does not answer so often. */
 const drainTriesMax = 100
 /**
@@ -88,12 +89,6 @@ const firstClaimMax = 100
 
 export function createWorker<Row extends Leased>(options: WorkerOptions<Row>): Worker {
   return new WorkerLoop(options)
-}
-
-interface Held<Row> {
-  readonly row: Row
-  /** When it became ours, by the process's own steady clock. */
-  readonly sinceMs: number
 }
 
 /** Rows in flight that came from one source. */
@@ -138,7 +133,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const sinceMs = performance.now()
     const lease = this.#options.newLease()
     let begun = 0
-    let isGiven = false
+    let isOver = false
+    const end = (rows: readonly Leased[]): void => {
+      isOver = true
+      this.#left(this.#preLeased, count - begun)
+      this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
+    }
     return {
       lease,
       begin: (some) => {
@@ -146,12 +146,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
         return () => this.#over(this.#preLeased)
       },
       give: (rows) => {
-        if (isGiven) return
-        isGiven = true
-        this.#left(this.#preLeased, count - begun)
-        // If it failed, the response may have been lost.
-        if (rows.length + begun === 0) this.#lost.push(lease)
-        this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
+        if (!isOver) end(rows)
+      },
+      lose: () => {
+        if (isOver) return
+        this.#lost.push(lease)
+        end([])
       },
     }
   }
@@ -204,13 +204,28 @@ class WorkerLoop<Row extends Leased> implements Worker {
   async #giveBack(): Promise<void> {
     const lines = [this.#claimed, this.#preLeased]
     const unbegun = lines.flatMap((line) => line.waiting.splice(0).map((held) => ({ line, row: held.row })))
-    if (unbegun.length > 0) {
-      await this.#options.release(unbegun.map(({ row }) => row)).catch((error: Error) => {
-        const facts = { error: error.message, worker: this.#options.name }
-        this.#options.log.warn(facts, 'Could not release leases; they will expire')
-      })
-    }
+    if (unbegun.length > 0) await this.#release(unbegun.map(({ row }) => row))
     for (const { line } of unbegun) line.inFlight -= 1
+  }
+
+  async #release(rows: readonly Row[]): Promise<void> {
+    await this.#options.release(rows).catch((error: Error) => {
+      const facts = { error: error.message, worker: this.#options.name }
+      this.#options.log.warn(facts, 'Could not release leases; they will expire')
+    })
+  }
+
+  /**
+   * Rows that waited for so long that their leases could end while they run, as those before them were costly. Whoever has capacity
+   * claims them anew; run here, they would be done twice.
+   */
+  #releaseStale(line: Line<Row>): void {
+    const stale = takeStale(line.waiting, performance.now())
+    if (stale.length === 0) return
+    void this.#release(stale).then(() => {
+      this.#left(line, stale.length)
+      void this.#claimMore()
+    })
   }
 
   #mayWork(): boolean {
@@ -250,6 +265,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
     // Once it stops, what arrives is only released.
     const mayBegin = (): boolean => this.#alive && !this.#stopping && this.#runners < this.#options.runnersMax
     while (mayBegin()) {
+      this.#releaseStale(this.#claimed)
+      this.#releaseStale(this.#preLeased)
       const line = this.#takeTurn()
       if (line === undefined) return
       this.#runners += 1
@@ -299,9 +316,9 @@ class WorkerLoop<Row extends Leased> implements Worker {
   async #runLater(line: Line<Row>, rows: readonly Held<Row>[]): Promise<void> {
     await this.#options.sleep(againMs)
     const nowMs = performance.now()
-    const isOurs = (held: Held<Row>): boolean => nowMs - held.sinceMs < leaseUsedMsMax
-    this.#left(line, rows.filter((held) => !isOurs(held)).length)
-    line.waiting.unshift(...rows.filter(isOurs))
+    const fresh = rows.filter((held) => isFresh(held, nowMs))
+    this.#left(line, rows.length - fresh.length)
+    line.waiting.unshift(...fresh)
     if (this.#stopping) return this.#onIdle?.()
     this.#runWaiting()
     if (this.#mayBeMore) void this.#claimMore()
@@ -371,21 +388,4 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const { batchMax, runnersMax } = this.#options
     return Math.min(this.#claimLimit, batchMax * runnersMax)
   }
-}
-
-/** Takes the next rows that may run together from the front: fewer if one of them is possibly poisonous, or if they are heavy. */
-function nextGroup<Row extends Leased>(
-  waiting: Held<Row>[],
-  { batchMax, shareOf }: Pick<WorkerOptions<Row>, 'batchMax' | 'shareOf'>,
-): Held<Row>[] {
-  let size = 0
-  let filled = 0
-  let limit = batchMax
-  for (const { row } of waiting) {
-    limit = Math.min(limit, groupMaxFor(row.interruptions))
-    filled += shareOf?.(row) ?? 0
-    if (size >= limit || filled > 1) break
-    size += 1
-  }
-  return waiting.splice(0, Math.max(1, size))
 }

@@ -1,5 +1,6 @@
 // Numbers a change of inboxes before it is made, so that their streams find it, and gives those a hint.
 import type { Sql, Tx } from '../db/sql.ts'
+import { whenCommitted } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { findInboxesOf } from '../store/messages/changes.ts'
 import type { CountedInboxes } from '../store/messages/inbox-changes.ts'
@@ -28,12 +29,10 @@ export async function changeInboxesOf(
   return changeInboxes(tx, world, environment, await findInboxesOf(tx, environment, messageIds))
 }
 
-/** After the commit, so that one look finds it: a statement by itself is committed when it has answered. */
+/** After the commit, so that one look finds it. */
 function hintAt(db: Sql | Tx, world: World, environment: Environment, subscriberIds: readonly string[]): void {
   if (subscriberIds.length === 0) return
-  const hint = (): void => world.inboxHint?.(environment.id, subscriberIds)
-  if ('afterCommit' in db) db.afterCommit(hint)
-  else hint()
+  whenCommitted(db, () => world.inboxHint?.(environment.id, subscriberIds))
 }
 
 /** Those that a statement has answered with as one text. */

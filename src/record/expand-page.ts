@@ -5,6 +5,7 @@ import { fanOutLane, recipientAsGiven, recipientsPerPageMax } from '../domain/de
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
+import { insertReserved } from '../queue/reserved.ts'
 import type { ExpandingEvent } from '../store/events/events.ts'
 import { countNotified, findEvents, findExpandingEvent } from '../store/events/events.ts'
 import type { Task } from '../store/jobs/tasks.ts'
@@ -52,9 +53,8 @@ export async function expandPage(
 ): Promise<ExpansionState | undefined> {
   const since = world.tracer?.mark()
   const reservation = queue.reserve(recipientsPerPageMax, environment.id)
-  let page: Page | undefined
-  try {
-    page = await db.transaction(async (tx) => {
+  const writing = (): Promise<Page | undefined> =>
+    db.transaction(async (tx) => {
       const written = await writePage(tx, world, environment, parts)
       if (written === undefined) return undefined
       const { notified, next } = written
@@ -78,11 +78,10 @@ export async function expandPage(
       const { traceparent } = written
       return { preLeased, next, made: made.length, lane: made[0]?.lane ?? fanOutLane, traceparent }
     })
-  } catch (error) {
+  const page = await insertReserved(reservation, writing).catch((error: unknown) => {
     if (!(error instanceof LostTask)) throw error
-  } finally {
-    reservation?.give(page?.preLeased ?? [])
-  }
+    return undefined
+  })
   if (page !== undefined) world.meter.countNotifications(page.lane, page.made)
   if (page?.traceparent) {
     const attributes = { 'posthorn.notifications': page.made, 'posthorn.is_last_page': page.next === undefined }

@@ -2,6 +2,7 @@
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
+import { insertReserved } from '../queue/reserved.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { holdJobs } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
@@ -29,12 +30,9 @@ export async function recordDecisions(
   const { settlements, deferred, madeAfter } = decided
   const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + deferred.length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount, environment.id)
-  let written: Written = { stillLeased: new Set(), preLeased: [] }
-  try {
-    written = await write(db, world, environment, queue, { ...decided, reservation })
-  } finally {
-    reservation?.give(written.preLeased)
-  }
+  const written = await insertReserved(reservation, () =>
+    write(db, world, environment, queue, { ...decided, reservation }),
+  )
   countWritten(world.meter, settlements, written.stillLeased, world.now())
   const isAgain = settlements.some(({ status, due }) => status === 'queued' && due.kind !== 'leased')
   if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()

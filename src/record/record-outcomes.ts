@@ -3,6 +3,7 @@ import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Queue } from '../queue/queue.ts'
+import { insertReserved } from '../queue/reserved.ts'
 import type { World } from '../world/world.ts'
 import { countCalls } from './counts/count-messages.ts'
 import { countedCalls } from './counts/count-settlements.ts'
@@ -36,18 +37,15 @@ export async function recordOutcomes(
       suppressions: fastFlatMap(outcomes, ({ suppressions }) => suppressions ?? []),
       reservation,
     })
-  let written: Written = { stillLeased: new Set(), preLeased: [] }
-  try {
-    const writeIn = async (place: Sql): Promise<Written> => {
-      const result = await write(place)
-      await awaitReceipts(place, environment, polls, { clock: queue.clock, now: world.now() })
-      return result
-    }
-    if (dead.length > 0) written = await pruneTokens(db, world, environment, dead, writeIn)
-    else written = polls.length > 0 ? await db.transaction(writeIn) : await write(db)
-  } finally {
-    reservation?.give(written.preLeased)
+  const writeIn = async (place: Sql): Promise<Written> => {
+    const result = await write(place)
+    await awaitReceipts(place, environment, polls, { clock: queue.clock, now: world.now() })
+    return result
   }
+  const written = await insertReserved(reservation, () => {
+    if (dead.length > 0) return pruneTokens(db, world, environment, dead, writeIn)
+    return polls.length > 0 ? db.transaction(writeIn) : write(db)
+  })
   const lost = outcomes.filter(({ settlement }) => !written.stillLeased.has(settlement.job.id))
   const late = lost.length === 0 ? none : await recordLateSent(db, environment, lost, world)
   countCalls(world.meter, outcomes, written.stillLeased, world.now())

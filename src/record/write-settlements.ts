@@ -2,7 +2,7 @@
 import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { sql } from '../db/sql.ts'
+import { sql, whenCommitted } from '../db/sql.ts'
 import { atOnce, over } from '../domain/delivery/due.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
@@ -105,7 +105,7 @@ export async function writeSettlements(
     ),
   )
   hintAtListed(db, world, environment, row?.inboxes)
-  if (news.length > 0) queue.poke()
+  if (news.length > 0) whenCommitted(db, () => queue.poke())
   const stillLeased = new Set(row?.ids?.split(',') ?? [])
   const mine = lease === null ? [] : next.filter((job) => stillLeased.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))

@@ -1,4 +1,5 @@
 // A call queue whose slots, marks and calls are answered by the test.
+import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { until } from '../../src/domain/delivery/due.ts'
 import type { Job } from '../../src/domain/delivery/job.ts'
@@ -30,6 +31,8 @@ export interface CallScene {
   fault: (id: string) => void
   /** Settles the call of this name, which frees its slot. */
   answer(id: string, failure?: Error): Promise<void>
+  /** The same with an answer after which the job goes on then. */
+  answerUntil(id: string, at: Date): Promise<void>
   /** By name; the fan-out ones are in capitals. */
   add(ids: string, key?: string): void
   start(ids: string): void
@@ -74,6 +77,14 @@ export function callScene(waitingMax = 8): CallScene {
   const settle = async (): Promise<void> => {
     for (let count = 0; count < turnsToSettle; count += 1) await turn()
   }
+  const end = async (id: string, answer: (call: OpenCall) => void): Promise<void> => {
+    const found = open.get(id) ?? assert.fail(`${id} is not being called`)
+    open.delete(id)
+    scene.free += 1
+    answer(found)
+    queue.wake(found.call.key)
+    await settle()
+  }
   const scene: CallScene = {
     world,
     environment,
@@ -84,17 +95,15 @@ export function callScene(waitingMax = 8): CallScene {
     rests: false,
     begin: (ids) => ids,
     fault: () => {},
-    answer: async (id, failure) => {
-      const found = open.get(id)
-      if (found === undefined) throw new Error(`${id} is not being called`)
-      const { resolve, reject, call } = found
-      open.delete(id)
-      scene.free += 1
-      if (failure === undefined) resolve({ settlement: settles(call.job, 'completed'), results: [] })
-      else reject(failure)
-      queue.wake(call.key)
-      await settle()
-    },
+    answer: (id, failure) =>
+      end(id, ({ resolve, reject, call }) => {
+        if (failure === undefined) resolve({ settlement: settles(call.job, 'completed'), results: [] })
+        else reject(failure)
+      }),
+    answerUntil: (id, at) =>
+      end(id, ({ resolve, call }) =>
+        resolve({ settlement: settles(call.job, 'queued', { due: until(at) }), results: [] }),
+      ),
     add: (ids, key = 'key') => queue.add(queued(ids, key)),
     start: (ids) => queue.start(queued(ids, 'key')),
     settle,

@@ -137,7 +137,7 @@ async function handOn(
     ],
     now,
   )
-  if (owners.size > 0) queue.poke()
+  if (owners.size > 0) tx.afterCommit(() => queue.poke())
   return new Set(bearing.filter(isGoing).map(({ job }) => job.id))
 }
 

@@ -19,6 +19,18 @@ test('a call is marked, then made, then recorded, and only then its job has ende
   assert.deepEqual(scene.events, ['begin a', 'call a', 'recorded a', 'ended a'])
 })
 
+test('a job that goes on at once after its call is not left to the next poll; one that goes on later, or is over, is', async () => {
+  const scene = callScene()
+  scene.free = 3
+  scene.add('abc')
+  await scene.settle()
+  await scene.answer('a')
+  await scene.answerUntil('b', new Date(scene.world.now().getTime() + 1))
+  assert.equal(scene.pokes(), 0)
+  await scene.answerUntil('c', scene.world.now())
+  assert.equal(scene.pokes(), 1)
+})
+
 test('calls that were begun with the decision are made at once and not marked again', async () => {
   const scene = callScene()
   scene.start('ab')

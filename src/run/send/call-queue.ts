@@ -360,7 +360,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     await recorder.record(environment, outcome)
     recording?.end({ attributes: { 'posthorn.step.status': status } })
     // The rest of the job continues at once: no poll has to find it.
-    if (due instanceof Date && due <= now) poke()
+    if (due.kind === 'until' && due.at <= now) poke()
   }
 }
 
