@@ -1,6 +1,7 @@
 // Why, asked of messages: who was to send them, what was answered, what is tried again, and what was reported later.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -167,8 +168,9 @@ test('whoever has no address, number, device or chat account is reported as that
 test('a device that is gone and a failure of all devices are reported', async () => {
   const vendors = new VendorScript(scene)
   const integration = await vendors.firebase('shop')
-  const person = await vendors.person({ integration, credentials: { deviceTokens: ['gone'] } })
-  vendors.does('gone', deadDevice)
+  const token = 'a-device-token-that-is-gone'
+  const person = await vendors.person({ integration, credentials: { deviceTokens: [token] } })
+  vendors.does(token, deadDevice)
   const reported = await ran([push], person)
   assertStep(reported, 0, {
     status: 'failed',
@@ -176,6 +178,11 @@ test('a device that is gone and a failure of all devices are reported', async ()
     code: 'allPushFailed',
   })
   assertStep(reported, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
+  const stored = await scene.rows<{ details: string }>(
+    sql`select details::text from jobs where details::text like '%…-is-gone%'`,
+  )
+  assert.equal(stored.length, 1, 'the end of the token is named')
+  assert.ok(!stored[0]?.details.includes(token), 'and not all of it')
   await vendors.clear()
 })
 

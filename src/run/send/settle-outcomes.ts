@@ -42,6 +42,9 @@ export interface SettlingParts {
   rest(integrationId: string): Rest | undefined
 }
 
+/** Enough to tell devices apart. Tokens are secrets, sealed with their messages, and details are not sealed. */
+const endOf = (token: string): string => `…${token.slice(-8)}`
+
 /** `later`: messages of the job that come after these. */
 export function settleOutcomes(
   facts: JobFacts,
@@ -54,7 +57,7 @@ export function settleOutcomes(
   const dead = fastFlatMap(calls, (call) => deadTokenOf(facts, call) ?? [])
   const results = judged.map((one) => one.result)
   const removed = dead.map(({ providerId, token }) =>
-    detail(now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
+    detail(now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: endOf(token) } }),
   )
   const heldUntil = judged.find((one) => one.downSince !== undefined)
   const state = {
