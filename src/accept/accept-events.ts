@@ -25,7 +25,16 @@ import { cancelEvent } from './accept-cancel.ts'
 import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
 import { createCheckedVersions, readForJudging } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
-import { areLarge, isPlain, jobsAtOnce, peopleOf, rowsAtOnce, withLargeExpanded, writeEvents } from './write-events.ts'
+import {
+  areLarge,
+  isPlain,
+  jobsAtOnce,
+  peopleOf,
+  rowsAtOnce,
+  statementBytesMax,
+  withLargeExpanded,
+  writeEvents,
+} from './write-events.ts'
 import type { Foreseen } from './write-plain-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
 
@@ -71,16 +80,19 @@ export function createTriggers(
   known = createCheckedVersions(undefined, { compile: compileSchema(() => world.judgingThreads) }),
 ): Triggers {
   const accepting = { db, world, queue, known }
-  const singles = createCalls<TriggerResult>(
+  const oneAnswer: AnswerShape<TriggerResult> = {
+    bodyOf: ([result]) => result as TriggerResult,
+    problemOf: ([problem]) => problem,
+    // An error becomes a 4xx, which is not stored: the same key may carry the corrected event.
+    isKept: ({ results: [result] }) => result?.status !== 'error',
+  }
+  const quick = createCalls(
     { ...accepting, decideAtOnce },
-    { sizeMax: singleCallsPerCommitMax },
-    {
-      bodyOf: ([result]) => result as TriggerResult,
-      problemOf: ([problem]) => problem,
-      // An error becomes a 4xx, which is not stored: the same key may carry the corrected event.
-      isKept: ({ results: [result] }) => result?.status !== 'error',
-    },
+    { sizeMax: decidedAtOnceMax, sizeOf: ({ events }) => events.reduce((sum, event) => sum + sizeOf(event), 0) },
+    oneAnswer,
   )
+  // By themselves: in a group with those above, all would have to be written in several statements, and decided later.
+  const others = createCalls(accepting, { sizeMax: singleCallsPerCommitMax }, oneAnswer)
   const bulks = createCalls<readonly TriggerResult[]>(
     accepting,
     {
@@ -104,10 +116,19 @@ export function createTriggers(
         answered?.()
       }
     },
-    single: (environment, { event, idempotency, traceparent }) =>
-      singles.add(environment, { events: [event], idempotency, traceparent }),
+    single: (environment, { event, idempotency, traceparent }) => {
+      const isQuick = 'request' in event && isPlain(event.request) && traceparent === undefined
+      return (isQuick ? quick : others).add(environment, { events: [event], idempotency, traceparent })
+    },
     cancel: (environment, transactionId) => cancelEvent(db, world, environment, queue, transactionId),
   }
+}
+
+/** Of what can be decided with its acceptance: by the people it names, and by its share of what one statement may hold. */
+function sizeOf(event: GivenEvent): number {
+  if (!('request' in event)) return 1
+  const share = Math.ceil(((event.request.bytes ?? 0) / statementBytesMax) * decidedAtOnceMax)
+  return Math.max(1, peopleOf(event.request).length, share)
 }
 
 interface Accepting {

@@ -172,10 +172,10 @@ async function insertAll(
 }
 
 /** Written at once: large events in one statement would keep all others waiting while it is made. */
-const pieceBytesMax = 1024 * 1024
+export const statementBytesMax = 1024 * 1024
 
 export const areLarge = (requests: readonly EventRequest[]): boolean =>
-  requests.reduce((sum, { bytes = 0 }) => sum + bytes, 0) > pieceBytesMax
+  requests.reduce((sum, { bytes = 0 }) => sum + bytes, 0) > statementBytesMax
 
 /** One piece, unless they came in large bodies. */
 function piecesOf(rows: readonly NewEvent[]): NewEvent[][] {
@@ -183,7 +183,7 @@ function piecesOf(rows: readonly NewEvent[]): NewEvent[][] {
   let bytes = 0
   for (const row of rows) {
     bytes += row.bytes ?? 0
-    if (bytes > pieceBytesMax && pieces.at(-1)?.length !== 0) {
+    if (bytes > statementBytesMax && pieces.at(-1)?.length !== 0) {
       pieces.push([])
       bytes = row.bytes ?? 0
     }

@@ -37,8 +37,8 @@ interface AtHand {
 /**
  * What is not at hand is left to the job's own turn, and so is any error here: it occurs again there, and is handled.
  */
-export function createDecideAtOnce(stages: AtOnceStages): DecideAtOnce {
-  const costly = createCostly()
+export function createDecideAtOnce(stages: AtOnceStages, monotonicMs?: () => number): DecideAtOnce {
+  const costly = createCostly(monotonicMs)
   const { signingSecrets, linkBase, world } = stages.decide
   const atHand: AtHand = {
     load: { ...stages.load, db: nothingToRead },

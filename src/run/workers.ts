@@ -76,6 +76,8 @@ export interface WorkerParts {
   /** How long ago this node last showed the others that it lives. */
   lastBeatAgeMs(): number
   isStopping(): boolean
+  /** By which it is measured how long callers wait. Omitted: the process's own. */
+  monotonicMs?(): number
   /** Other nodes should look: something is due. */
   hint(): void
   /**
@@ -159,7 +161,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     jobs: jobWorker,
     tasks: taskWorker,
     possiblyPoisonous,
-    decideAtOnce: createDecideAtOnce(stages),
+    decideAtOnce: createDecideAtOnce(stages, parts.monotonicMs),
     setAlive: (alive) => {
       for (const worker of workers) worker.setAlive(alive)
       if (!alive) return

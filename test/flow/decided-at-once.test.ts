@@ -307,12 +307,14 @@ test('a commit whose answer is lost: this node looks, knows that nothing was cal
   assert.ok(!JSON.stringify(sent.executionDetails).includes('perhaps'), 'nothing about it is unsure')
 })
 
-test('more jobs than callers should wait for have their own turn', async () => {
+test('more jobs than callers should wait for are decided in several groups', async () => {
   const { scene } = atOnce
   const workflow = await knownWorkflow()
   let largest = 0
+  let groups = 0
   fault = ({ text, values }) => {
     if (!writesAtOnce({ text, values })) return undefined
+    groups += 1
     largest = Math.max(largest, ...values.map((value) => (Array.isArray(value) ? value.length : 0)))
     return undefined
   }
@@ -320,10 +322,31 @@ test('more jobs than callers should wait for have their own turn', async () => {
   await Promise.all(Array.from({ length: 12 }, () => scene.trigger(workflow, people)))
   await settle(atOnce)
   assert.ok(largest <= 200, `${largest} jobs were decided in one call`)
+  assert.ok(groups >= 3, `all were decided at once, in ${groups} groups`)
   const [row] = await scene.rows(sql`
     select count(*) as count from messages m join subscribers s on s.id = m.subscriber_id
     where s.subscriber_id like 'shared-%' and m.channel = 'email' and m.status = 'sent'`)
   assert.equal(row.count, 240)
+})
+
+test('an event that cannot be decided at once does not keep those from it that come with it', async () => {
+  const { scene } = atOnce
+  const workflow = await knownWorkflow()
+  const topicKey = fresh('topic')
+  const members = [fresh('member'), fresh('member')]
+  for (const subscriberId of members) await scene.trigger(workflow, { subscriberId, email: 'd@example.org' })
+  await scene.topic(topicKey, members)
+  const decided = fateOfThoseAtOnce(undefined)
+  const plain = () => scene.trigger(workflow, { subscriberId: fresh('plain'), email: 'd@example.org' })
+  const [first] = await Promise.all([
+    plain(),
+    scene.trigger(workflow, { type: 'Topic', topicKey }),
+    plain(),
+    scene.single({ name: workflow }),
+  ])
+  assert.ok(decided() > 0, 'the plain ones are a group of their own')
+  await settle(atOnce)
+  assert.deepEqual(statuses(await scene.notification(first)), ['completed', 'completed'])
 })
 
 test('one that is outrun holds no slot of its provider', async () => {

@@ -61,6 +61,8 @@ export function createTestPipeline(db: Db, world: FakeWorld, options: TestPipeli
     isAlive: () => true,
     lastBeatAgeMs: () => 0,
     isStopping: () => false,
+    // However slow the machine is, nothing takes long here.
+    monotonicMs: () => world.now().getTime(),
     hint: () => {},
   })
   const work = async (): Promise<number> => {
