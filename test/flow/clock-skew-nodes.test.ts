@@ -1,15 +1,18 @@
-// Two nodes whose clocks are an hour apart, or two: throttles and digests that look back count the same time on both.
+// Two nodes, one an hour ahead and one an hour behind: what one writes is read by the other as it is meant.
 // Runs in a process of its own: its statements go by the database's clock, under names that others use for the tests' clock.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { databaseClock } from '../../src/db/clock.ts'
 import { sql } from '../../src/db/sql.ts'
+import { eraseEnvironments } from '../../src/manage/operate/erase-environments.ts'
 import { sweep } from '../../src/manage/operate/housekeeping.ts'
+import { sendAudit } from '../../src/manage/operate/send-audit.ts'
 import { sweepBackoffs } from '../../src/store/events/digests.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, rawOf, statuses } from '../support/flow-scene.ts'
 import { environmentOf } from '../support/topic-scene.ts'
-import { digest, inApp } from '../support/workflow-scene.ts'
+import { digest, email, inApp } from '../support/workflow-scene.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -139,4 +142,62 @@ onTwoNodes('a simulation sees the windows as they are', async ([first, second]) 
   assert.notDeepEqual(digested, before)
   await first.rows(sql`update digest_backoffs set last_at = last_at - interval '31 minutes'`)
   assert.deepEqual(await outcomes(second), before)
+})
+
+onTwoNodes('a message that a busy provider has put off is not given up by the other node', async ([first, second]) => {
+  const mail = new MailScript(first)
+  await mail.account('busy')
+  mail.answers('busy', 429, 429, 202)
+  second.app.world.onFetch = first.app.world.onFetch
+  const workflow = await first.workflow([email('Hello')])
+  const transactionId = await first.trigger(workflow, { subscriberId: fresh('person'), email: 'ada@example.org' })
+  for (const scene of [first, second, first]) {
+    await scene.work()
+    await first.rows(sql`update jobs set due_at = now() where due_at is not null`)
+  }
+  assert.deepEqual(statuses(await first.notification(transactionId)), ['completed'])
+  assert.equal(mail.asked.length, 3)
+})
+
+onTwoNodes('entries of the audit log are sent by one node at a time, and again after their wait', async (nodes) => {
+  const [first, second] = nodes
+  const url = 'https://audit.example.com/entries'
+  await first.expect(201, 'POST', '/v1/audit/streams', { url, from: 'now' })
+  await first.workflow([inApp('One')])
+  const send = ({ app }: FlowScene): Promise<number> => sendAudit(app.database.db, app.world, databaseClock)
+  let calls = 0
+  const answers = (status: number, meanwhile = async (): Promise<void> => {}): void => {
+    for (const { app } of nodes)
+      app.world.onFetch = async () => {
+        calls += 1
+        await meanwhile()
+        return { status, headers: new Headers(), body: '' }
+      }
+  }
+  answers(500, async () => assert.equal(await send(second), 0, 'its turn is that of the first'))
+  assert.equal(await send(first), 0)
+  assert.deepEqual([await send(second), calls], [0, 1])
+  const [{ wait }] = (await first.rows(
+    sql`select extract(epoch from next_try_at - now()) * 1000 as wait from audit_streams`,
+  )) as [Json]
+  assert.ok(wait > -slackMs && wait <= 5_000, `waits ${wait} ms`)
+  await first.rows(sql`update audit_streams set next_try_at = next_try_at - interval '5 seconds'`)
+  answers(200)
+  assert.ok((await send(second)) > 0)
+})
+
+onTwoNodes('an environment that was deleted is erased when it has settled, and not before', async ([first, second]) => {
+  const { body: made } = await first.app.call('POST', '/v1/environments', { body: { name: fresh('environment') } })
+  const [{ key }] = made.apiKeys
+  const path = `/v1/environments/${made._id}?confirm=${made.name}`
+  const deleted = await first.app.call('DELETE', path, { key })
+  assert.equal(deleted.status, 200, deleted.text)
+  const pass = ({ app }: FlowScene): Promise<number> => eraseEnvironments(app.database.db, app.world, databaseClock)
+  const isDone = async (): Promise<boolean> =>
+    (await first.rows(sql`select 1 from environment_deletions where completed_at is not null`)).length > 0
+  for (const scene of [first, second, first, second]) await pass(scene)
+  assert.equal(await isDone(), false, 'what had begun may still be written')
+  await first.rows(sql`update environment_deletions set requested_at = requested_at - interval '1 minute'`)
+  await pass(second)
+  assert.equal(await isDone(), true)
 })
