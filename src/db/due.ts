@@ -11,5 +11,9 @@ export const dueAfter = (clock: Clock, waitMs: number): Statement =>
 export const dueAt = (clock: Clock, at: Statement, now: Date): Statement =>
   sql`${clock()} + (${at} - ${now}::timestamptz)`
 
+/** A time of the database's clock, as the node's shows it, whose own time is `now`. Null stays null. */
+export const shownAt = (clock: Clock, at: Statement, now: Date): Statement =>
+  sql`${now}::timestamptz + (${at} - ${clock()})`
+
 /** For something that is due at once: never later than now, even where the node's clock is ahead. */
 export const dueNow = (now: Date): Statement => sql`least(${now}::timestamptz, statement_timestamp())`

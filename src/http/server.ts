@@ -175,7 +175,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const closing = closingOf(app)
   const outboxWaits = createOutboxWaits(db, world)
   const { retentionDays = settings.retentionDays.defaultValue, operatorMail, linkBase } = options
-  const simulator = createSimulator({ db, world, operatorMail, linkBase })
+  const simulator = createSimulator({ db, world, queueClock: queue.clock, operatorMail, linkBase })
   const versions = createPinnedVersions()
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const known = { retentionDays, simulator, versions, unknownMembers }

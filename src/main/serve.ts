@@ -1,6 +1,7 @@
 // One process at work on a prepared database: its worker, its server, its housekeeping; and their stop, in order.
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
+import { databaseClock } from '../db/clock.ts'
 import type { Connection } from '../db/connect.ts'
 import type { Hearing } from '../db/hearing.ts'
 import { startHearing } from '../db/hearing.ts'
@@ -91,8 +92,8 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
     if (started !== undefined) await awaitWorker(started, world)
     // What every process would log at its start is logged by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
-    const auditSending = startAuditSending(db, world)
-    const erasing = startErasingEnvironments(db, world)
+    const auditSending = startAuditSending(db, world, databaseClock)
+    const erasing = startErasingEnvironments(db, world, databaseClock)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they depend on.
       await drain()

@@ -1,10 +1,12 @@
 // Digests are read, modified and written at once: who opens a window, who joins one, who passes.
 import { createHash } from 'node:crypto'
+import type { Clock } from '../db/clock.ts'
 import type { Tx } from '../db/sql.ts'
 import { until } from '../domain/delivery/due.ts'
 import type { JobState } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
+import type { Queue } from '../queue/queue.ts'
 import type { DigestIdentity, JoinedWindow } from '../store/events/digests.ts'
 import { gatherEvents, joinWindows, noteBackoffs } from '../store/events/digests.ts'
 import { findEventOrder } from '../store/events/events.ts'
@@ -17,6 +19,7 @@ export async function joinDigests(
   tx: Tx,
   world: World,
   environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
   deferred: readonly DeferredDigest[],
 ): Promise<Settlement[]> {
   if (deferred.length === 0) return []
@@ -25,7 +28,7 @@ export async function joinDigests(
   const order = await findEventOrder(tx, environment, [...new Set(deferred.map((decision) => decision.job.eventId))])
   const seqOf = ({ job }: DeferredDigest): number => order.get(job.eventId) ?? 0
   const ordered = [...deferred].sort((a, b) => seqOf(a) - seqOf(b))
-  const passing = await firstAfterSilence(tx, environment, ordered, now)
+  const passing = await firstAfterSilence(tx, environment, clock, ordered)
   const joining = groupByIdentity(ordered.filter((decision) => !passing.has(decision)))
   const windows = await joinWindows(
     tx,
@@ -108,26 +111,26 @@ const stateOf = ({ join: { digestValue, held } }: DeferredDigest): JobState => (
 async function firstAfterSilence(
   tx: Tx,
   environment: Environment,
+  clock: Clock,
   ordered: readonly DeferredDigest[],
-  now: Date,
 ): Promise<Set<DeferredDigest>> {
   const groups = groupByIdentity(ordered.filter((decision) => decision.join.backoffMs !== undefined))
   const noted = await noteBackoffs(
     tx,
     environment,
     [...groups.values()].map((group) => group.identity),
-    now,
+    clock,
   )
   const first = new Set<DeferredDigest>()
   for (const row of noted) {
     const decision = groups.get(identityKey(identityOfRow(row)))?.deferred[0]
     if (decision === undefined) continue
-    if (endsSilence(decision, row.previous_at, now)) first.add(decision)
+    if (endsSilence(decision, row.previous_at, row.now)) first.add(decision)
   }
   return first
 }
 
-/** `previousAt`: when its identity last heard of something; null for never. */
+/** `previousAt`: when its identity last heard of something; null for never. Both by one clock. */
 export function endsSilence({ join }: DeferredDigest, previousAt: Date | null, now: Date): boolean {
   return previousAt === null || previousAt.getTime() < now.getTime() - (join.backoffMs ?? 0)
 }

@@ -64,12 +64,13 @@ async function write(
       tx,
       world,
       environment,
+      queue,
       ours.filter((decision) => 'join' in decision),
     )
     const throttled = await takeThrottles(
       tx,
-      world,
       environment,
+      queue,
       ours.filter((decision) => 'take' in decision),
     )
     const all = [...settlements, ...joined, ...throttled]

@@ -5,18 +5,18 @@ import type { JobState } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
+import type { Queue } from '../queue/queue.ts'
 import { findEventOrder } from '../store/events/events.ts'
 import type { AskedWindow, ThrottleIdentity } from '../store/events/throttle-windows.ts'
 import { askThrottles } from '../store/events/throttle-windows.ts'
-import type { World } from '../world/world.ts'
 import type { DeferredThrottle, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
 
 /** Turns deferred decisions into settlements. The jobs are leased: no other worker settles them in the meantime. */
 export async function takeThrottles(
   tx: Tx,
-  world: World,
   environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
   deferred: readonly DeferredThrottle[],
 ): Promise<Settlement[]> {
   if (deferred.length === 0) return []
@@ -27,9 +27,9 @@ export async function takeThrottles(
     environment,
     [...groups.values()].map((group) => {
       const first = group[0] as DeferredThrottle
-      return { ...throttleIdentityOf(first), count: group.length, until: first.take.until }
+      return { ...throttleIdentityOf(first), count: group.length, openMs: first.take.openMs, until: first.take.until }
     }),
-    world.now(),
+    clock,
   )
   const settlements: Settlement[] = []
   for (const window of windows) {

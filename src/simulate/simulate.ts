@@ -5,6 +5,7 @@ import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../acce
 import { createCheckedVersions, readForJudging } from '../accept/judge-events.ts'
 import { triggeredEvent } from '../accept/pre-leased.ts'
 import { rowOf } from '../accept/write-events.ts'
+import type { Clock } from '../db/clock.ts'
 import type { Db, Sql } from '../db/sql.ts'
 import type { EventRequest, Recipient, TriggeredEvent, TriggerResult } from '../domain/delivery/event.ts'
 import { recipientsAtOnceMax } from '../domain/delivery/event.ts'
@@ -69,6 +70,7 @@ interface Wired {
   readonly judged: CheckedVersions
   /** What templates see as now: set before anything is rendered, and nothing is awaited in between. */
   readonly clock: { at: Date }
+  readonly queueClock: Clock
   /** Drawn in blocks, of which a call needs a little. */
   readonly random: (bytes: number) => Buffer
 }
@@ -76,16 +78,17 @@ interface Wired {
 export interface SimulatorParts {
   readonly db: Db
   readonly world: World
+  readonly queueClock: Clock
   readonly operatorMail?: Credentials | undefined
   readonly linkBase?: string | undefined
 }
 
 /** What is cached between requests; no worker is needed. */
-export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
+export function createSimulator({ db, world, queueClock, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
   const judged = createCheckedVersions(undefined, { compile: compileSchema(() => world.threads) })
-  const wired: Wired = { deciding, judged, clock, random: createRandomSource() }
+  const wired: Wired = { deciding, judged, clock, queueClock, random: createRandomSource() }
   return { simulate: (environment, call) => simulate(wired, environment, call) }
 }
 
@@ -190,7 +193,7 @@ interface Parts {
   readonly topics: readonly Topic[]
 }
 
-async function follow({ clock }: Wired, environment: Environment, parts: Parts) {
+async function follow({ clock, queueClock }: Wired, environment: Environment, parts: Parts) {
   const { call, at, ids, begun, tried, people, topics } = parts
   const { event, deciding, forAll } = begun
   const { version, request } = event
@@ -211,7 +214,7 @@ async function follow({ clock }: Wired, environment: Environment, parts: Parts) 
     webhooksHold: call.assume?.webhookConditions ?? true,
     callResult: call.assume?.customResult ?? {},
   }
-  const windows = { isSaved: tried === undefined, trueNow: deciding.world.now(), newId: ids }
+  const windows = { isSaved: tried === undefined, trueNow: deciding.world.now(), clock: queueClock, newId: ids }
   const turns = createTurns()
   const budget = { left: contentLengthMax }
   const following = { deciding, environment, facts, links, windows, assumptions, clock, budget, turns }

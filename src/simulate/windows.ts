@@ -1,4 +1,5 @@
 // Digests and throttles of simulated runs: the open windows are read, and not joined.
+import type { Clock } from '../db/clock.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { endsSilence, identityKey, identityOf, identityOfRow, joins, opens, passes } from '../record/join-digests.ts'
@@ -25,6 +26,7 @@ export interface WindowParts {
   readonly isSaved: boolean
   /** The actual time: whatever is open then is open, however late its end. */
   readonly trueNow: Date
+  readonly clock: Clock
   newId(at: Date): string
 }
 
@@ -40,11 +42,12 @@ export async function settleDeferred(
   const backing = joining.filter(({ decision }) => decision.join.backoffMs !== undefined)
   const of = (some: readonly DeferredRun<DeferredDigest>[]) => some.map(({ decision }) => identityOf(decision))
   const asksThrottles = taking.map(({ decision }) => throttleIdentityOf(decision))
+  const time = { clock: parts.clock, now: parts.trueNow }
   const [heard, open, throttles] = parts.isSaved
     ? await Promise.all([
-        findLastHeard(db, environment, of(backing)),
-        findOpenWindows(db, environment, of(joining)),
-        findOpenThrottles(db, environment, asksThrottles),
+        findLastHeard(db, environment, of(backing), time),
+        findOpenWindows(db, environment, of(joining), time),
+        findOpenThrottles(db, environment, asksThrottles, time),
       ])
     : [[], [], []]
   const digests = { heard: byDigest(heard), windows: byDigest(open), parts }

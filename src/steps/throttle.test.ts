@@ -31,6 +31,7 @@ test('a fixed window ends after its duration, and lets one through by default', 
     stepId: given.step._id,
     threshold: 1,
     until: new Date('2024-05-10T11:00:00.000Z'),
+    openMs: 3_600_000,
     details: [],
   })
   assert.equal(taken({ metadata: { ...fixed, threshold: 3 } }).threshold, 3)
@@ -50,6 +51,9 @@ test('a dynamic window has its end or its length in the payload', () => {
   const until = (window: unknown) => taken({ metadata: dynamic, payload: { window } }).until.toISOString()
   assert.equal(until('2024-05-11T00:00:00Z'), '2024-05-11T00:00:00.000Z')
   assert.equal(until({ amount: 30, unit: 'minutes' }), '2024-05-10T10:30:00.000Z')
+  const openMs = (window: unknown) => taken({ metadata: dynamic, payload: { window } }).openMs
+  assert.equal(openMs('2024-05-11T00:00:00Z'), undefined)
+  assert.equal(openMs({ amount: 30, unit: 'minutes' }), 1_800_000)
 })
 
 test('a dynamic window in the past, or none, fails the step and says which', () => {

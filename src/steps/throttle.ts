@@ -32,12 +32,14 @@ function decideToAsk({ now, job, step, event }: StepInput): Decision {
     return { kind: 'complete', details: [detail(now, 'throttlePassed', { raw })] }
   }
   const throttleValue = keyValueOf(metadata.throttleKey, event.payload)
+  const hasLength = metadata.type === 'fixed' || end.duration !== undefined
   return {
     kind: 'takeThrottle',
     stepId: step._id,
     ...(throttleValue === undefined ? {} : { throttleValue }),
     threshold,
     until: end.until,
+    ...(hasLength ? { openMs: end.until.getTime() - now.getTime() } : {}),
     details: [],
   }
 }

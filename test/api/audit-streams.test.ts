@@ -14,6 +14,7 @@ import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { added, logOf, must } from '../support/audit-scene.ts'
 import { tenant } from '../support/audit-things.ts'
+import { worldClock } from '../support/pipeline.ts'
 import { testAuthor } from '../support/test-author.ts'
 
 let app: TestApp
@@ -109,7 +110,7 @@ function deliveries(...statuses: (number | Error)[]): Delivery[] {
   return all
 }
 
-const send = () => sendAudit(app.database.db, app.world)
+const send = () => sendAudit(app.database.db, app.world, worldClock(app.world))
 const url = 'https://siem.example.com/in?token=hush-hush'
 
 async function streams(): Promise<Json[]> {

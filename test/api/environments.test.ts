@@ -7,6 +7,7 @@ import { erasedTables } from '../../src/store/operate/environment-deletions.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { logOf } from '../support/audit-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 const path = '/v1/environments'
@@ -79,7 +80,7 @@ test('a key renames its own environment alone, and the first two keep their name
   assert.equal((await put(development, { color: '#0088ff' })).body.color, '#0088ff')
 })
 
-const erase = () => eraseEnvironments(app.database.db, app.world)
+const erase = () => eraseEnvironments(app.database.db, app.world, worldClock(app.world))
 
 async function rowsOf(id: string): Promise<Record<string, number>> {
   const rows: Record<string, number> = {}

@@ -9,6 +9,7 @@ import { sendAudit } from '../../src/manage/operate/send-audit.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
 
 let app: TestApp
 let scene: FlowScene
@@ -115,7 +116,7 @@ before(async () => {
     seq: '1',
   })
   await app.pipeline.advance(60_000, 10_000)
-  await sendAudit(app.database.db, app.world)
+  await sendAudit(app.database.db, app.world, worldClock(app.world))
 })
 after(() => app.close())
 

@@ -10,6 +10,7 @@ import { createSimulator } from '../../src/simulate/simulate.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
 import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -96,7 +97,12 @@ test('links that unsubscribe work for those who may unsubscribe others', async (
   assert.ok(environment !== undefined)
   const name = await scene.workflow([email('Mail')])
   const { db } = app.database
-  const simulator = createSimulator({ db, world: app.world, linkBase: 'https://posthorn.example.org' })
+  const simulator = createSimulator({
+    db,
+    world: app.world,
+    queueClock: worldClock(app.world),
+    linkBase: 'https://posthorn.example.org',
+  })
   const secret = await createSigningSecrets(app.world).of(db, environment)
   const worksFor = async (showsSecrets: boolean): Promise<boolean | undefined> => {
     const event = readEvent({ name, to: person(), payload: {} })

@@ -7,6 +7,7 @@ import type { DeferredDigest } from '../../src/record/settlement.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, poisonousAfter, rawOf, reported, statuses } from '../support/flow-scene.ts'
+import { testQueue } from '../support/pipeline.ts'
 import { environmentOf } from '../support/topic-scene.ts'
 import { condition, digest, inApp } from '../support/workflow-scene.ts'
 
@@ -75,7 +76,9 @@ test('of events that are run together the first that was accepted speaks for the
       const { workflowId, ...job } = jobs[place] ?? {}
       return { job, join: { ...join, stepId }, workflowId, now, nextStep: null, laterSteps: [] }
     }) as unknown as DeferredDigest[]
-    const settled = await app.database.db.transaction((tx) => joinDigests(tx, app.world, environment, deferred))
+    const settled = await app.database.db.transaction((tx) =>
+      joinDigests(tx, app.world, environment, testQueue(app.world), deferred),
+    )
     assert.deepEqual(
       settled.map(({ job, status }) => [job.id, status]),
       jobs.map(({ id }, place) => [id, place === 0 ? 'delayed' : 'merged']),

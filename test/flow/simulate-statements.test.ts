@@ -10,6 +10,7 @@ import { createSimulator } from '../../src/simulate/simulate.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
 import { delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -53,7 +54,11 @@ test('a hundred people cost the statements of one, and all of them read', async 
     select id, organization_id as "organizationId", name from environments where name = 'Development'`)) as Environment[]
   assert.ok(environment !== undefined)
   const asked: string[] = []
-  const simulator = createSimulator({ db: noting(app.database.db, asked), world: app.world })
+  const simulator = createSimulator({
+    db: noting(app.database.db, asked),
+    world: app.world,
+    queueClock: worldClock(app.world),
+  })
   const askedFor = async (to: unknown): Promise<number> => {
     asked.length = 0
     const { recipients } = await simulator.simulate(environment, { event: readEvent({ name, to, payload: {} }) })

@@ -8,6 +8,7 @@ import { listEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, rawOf, reported, statuses } from '../support/flow-scene.ts'
+import { worldClock } from '../support/pipeline.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -107,8 +108,10 @@ test('two nodes that ask at once are counted one after the other', async () => {
     stepId: app.world.newId(now),
     subscriberId: app.world.newId(now),
     keyHash: Buffer.alloc(32, 1),
+    openMs: hourMs,
     until: new Date(now.getTime() + hourMs),
   }
+  const clock = worldClock(app.world)
   let letFirstCommit = (): void => {}
   const committed = new Promise<void>((resolve) => {
     letFirstCommit = resolve
@@ -118,23 +121,24 @@ test('two nodes that ask at once are counted one after the other', async () => {
     reportAsked = resolve
   })
   const first = db.transaction(async (tx) => {
-    const rows = await askThrottles(tx, environment, [{ ...ask, count: 2 }], now)
+    const rows = await askThrottles(tx, environment, [{ ...ask, count: 2 }], clock)
     reportAsked()
     await committed
     return rows[0]?.asked
   })
   await asked
   // Waits for the row that the first has not committed.
-  const second = db.transaction((tx) => askThrottles(tx, environment, [{ ...ask, count: 3 }], now))
+  const second = db.transaction((tx) => askThrottles(tx, environment, [{ ...ask, count: 3 }], clock))
   letFirstCommit()
   assert.equal(await first, 2)
   assert.equal((await second)[0]?.asked, 5)
   const rolledBack = db.transaction(async (tx) => {
-    await askThrottles(tx, environment, [{ ...ask, count: 7 }], now)
+    await askThrottles(tx, environment, [{ ...ask, count: 7 }], clock)
     throw new Error('lost')
   })
   await assert.rejects(rolledBack, /lost/)
-  const after = await db.transaction((tx) => askThrottles(tx, environment, [{ ...ask, count: 1 }], ask.until))
+  const over = () => sql`${ask.until}::timestamptz`
+  const after = await db.transaction((tx) => askThrottles(tx, environment, [{ ...ask, openMs: 0, count: 1 }], over))
   assert.equal(after[0]?.asked, 1, 'a window that is over counts from the start')
 })
 

@@ -68,7 +68,7 @@ export interface TestAppOptions {
   readonly docs?: 'on' | 'off'
   readonly bodyBudget?: BodyBudget
   readonly oidc?: OidcProvider
-  /** Share the database of another app, as a second node would. */
+  /** Share the database of another app, as a second node would; with a `skewMs` it has a clock of its own. */
   readonly nodeOf?: TestApp
   /** How long the other node waits for a lock. */
   readonly lockTimeoutMs?: number
@@ -93,7 +93,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const database = options.nodeOf?.database ?? (await createTestDatabase())
   const { skewMs } = options
   const startsAt = skewMs === undefined ? undefined : new Date(Date.now() + skewMs).toISOString()
-  const world = options.nodeOf?.world ?? createFakeWorld(startsAt)
+  const world = (startsAt === undefined ? options.nodeOf?.world : undefined) ?? createFakeWorld(startsAt)
   const clock = skewMs === undefined ? worldClock(world) : databaseClock
   const db =
     options.nodeOf === undefined ? database.db : database.another({ lockTimeoutMs: options.lockTimeoutMs ?? 5_000 })

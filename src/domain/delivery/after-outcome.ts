@@ -204,16 +204,29 @@ export function beginAttempt(sending: Sending, now: Date, heldMs = 0): Sending {
   return { firstAttemptAt: at, turnStartedAt: at, ...withoutDue(before), attempts: before.attempts + 1 }
 }
 
+const withoutHeld = (sending: Sending, heldMs: number): Sending => ({
+  ...begunLater(sending, heldMs),
+  heldMs: (sending.heldMs ?? 0) + heldMs,
+})
+
 /** As if it had begun so much later. */
-function withoutHeld(sending: Sending, heldMs: number): Sending {
-  const later = (at: string): string => new Date(Date.parse(at) + heldMs).toISOString()
+function begunLater(sending: Sending, ms: number): Sending {
+  const later = (at: string): string => new Date(Date.parse(at) + ms).toISOString()
   const { firstAttemptAt, turnStartedAt } = sending
   return {
     ...sending,
-    heldMs: (sending.heldMs ?? 0) + heldMs,
     ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: later(firstAttemptAt) }),
     ...(turnStartedAt === undefined ? {} : { turnStartedAt: later(turnStartedAt) }),
   }
+}
+
+/**
+ * By this node's clock, what another node may have written by its own: the queue, which goes by neither, has woken the message
+ * at its time. How much later than that it came counts for nothing: the queue was long, or the clocks differ.
+ */
+export function resumedAt(sending: Sending, now: Date): Sending {
+  if (sending.dueAt === undefined) return sending
+  return { ...begunLater(sending, now.getTime() - Date.parse(sending.dueAt)), dueAt: now.toISOString() }
 }
 
 /** A copy without one field is slow, and a first attempt has none. */

@@ -63,8 +63,10 @@ export interface TakeThrottle {
   readonly throttleValue?: string
   /** How many are let through a window. */
   readonly threshold: number
-  /** When the window ends if this run opens it. */
+  /** When the window ends if this run opens it, by this node's clock. */
   readonly until: Date
+  /** How long it is open then; absent where the payload gives the timestamp at which it ends. */
+  readonly openMs?: number
   readonly details: readonly StoredDetail[]
 }
 

@@ -11,6 +11,7 @@ import type { Recorded } from '../../domain/operate/audit-difference.ts'
 import { recordOfApiKey } from '../../domain/operate/audit-records.ts'
 import type { EnvironmentDeletion } from '../../domain/operate/environment-deletion.ts'
 import { conflict, forbidden, invalidField, notFound } from '../../domain/problem.ts'
+import type { Queue } from '../../queue/queue.ts'
 import { insertApiKey, revokeAllApiKeys, sealApiKey } from '../../store/operate/api-keys.ts'
 import { ensureAuditKey } from '../../store/operate/audit-key.ts'
 import { insertDeletion } from '../../store/operate/environment-deletions.ts'
@@ -114,6 +115,7 @@ export async function deleteEnvironment(
   db: Db,
   world: World,
   environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
   call: Call & { id: string; confirm: string | undefined },
 ): Promise<Answer<EnvironmentDeletion>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
@@ -128,7 +130,7 @@ export async function deleteEnvironment(
     const now = world.now()
     if (!(await markEnvironmentDeleted(tx, environment, now))) throw notThere(call.id)
     await revokeAllApiKeys(tx, environment, now)
-    const deletion = await insertDeletion(tx, own, { requestedBy: call.author.keyId, now })
+    const deletion = await insertDeletion(tx, own, { requestedBy: call.author.keyId, clock })
     const change = {
       ...named(own),
       action: 'delete',

@@ -1,4 +1,5 @@
 // Sends entries of audit logs to their streams: in their order, signed, each until it is taken, by one node at a time.
+import type { Clock } from '../../db/clock.ts'
 import type { Db } from '../../db/sql.ts'
 import type { AuditEntry } from '../../domain/operate/audit.ts'
 import { signedCall } from '../../providers/signing/call-signature.ts'
@@ -23,20 +24,19 @@ const firstPauseMs = 5_000
 const pauseMaxMs = 60 * 60_000
 
 /** Sends what there is to send, streams taking turns; says how many entries were taken. */
-export async function sendAudit(db: Db, world: World, signal?: AbortSignal): Promise<number> {
+export async function sendAudit(db: Db, world: World, clock: Clock, signal?: AbortSignal): Promise<number> {
   let total = 0
   while (signal?.aborted !== true) {
-    const now = world.now()
-    const turn = { lease: world.newId(now), now, until: new Date(now.getTime() + leaseMs) }
+    const turn = { lease: world.newId(world.now()), leaseMs, clock }
     const stream = await db.transaction((tx) => leaseAuditStream(tx, world.sealer, turn))
     if (stream === undefined) return total
-    total += await sendTo(db, world, stream, signal)
+    total += await sendTo(db, world, clock, stream, signal)
   }
   return total
 }
 
 /** One turn: the entries that follow, up to so many and for so long. The next turn is that of the stream that waited longest. */
-async function sendTo(db: Db, world: World, stream: LeasedStream, signal?: AbortSignal): Promise<number> {
+async function sendTo(db: Db, world: World, clock: Clock, stream: LeasedStream, signal?: AbortSignal): Promise<number> {
   const endsAtMs = world.now().getTime() + turnMsMax
   let total = 0
   let failure: string | undefined
@@ -47,16 +47,15 @@ async function sendTo(db: Db, world: World, stream: LeasedStream, signal?: Abort
       failure = await failureOf(db, world, stream, entry)
       if (failure !== undefined) break
       const now = world.now()
-      const until = new Date(now.getTime() + leaseMs)
-      const isOurs = await advanceAuditStream(db, stream, { position: entry.seq, now, until })
+      const isOurs = await advanceAuditStream(db, stream, { position: entry.seq, now, leaseMs, clock })
       total += 1
       if (!isOurs || isStopping() || now.getTime() >= endsAtMs) return total
     }
   } finally {
     // Those of a try that was cut off by an error of our own wait as after any other.
     const error = failure ?? (total === 0 && !isStopping() ? 'The entries could not be sent' : undefined)
-    const nextTryAt = new Date(world.now().getTime() + pauseAfter(stream.failures + 1))
-    await endAuditTurn(db, stream, error === undefined ? undefined : { error, nextTryAt })
+    const waitMs = pauseAfter(stream.failures + 1)
+    await endAuditTurn(db, stream, error === undefined ? undefined : { error, waitMs, clock })
   }
   if (failure !== undefined) {
     const { environment, failures } = stream
@@ -94,13 +93,13 @@ async function failureOf(
 }
 
 /** Every node looks; the one whose turn it is sends. */
-export function startAuditSending(db: Db, world: World): { stop(): Promise<void> } {
+export function startAuditSending(db: Db, world: World, clock: Clock): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       await world.sleep(lookEveryMs, stopping.signal)
       if (stopping.signal.aborted) return
-      await sendAudit(db, world, stopping.signal).catch((error: Error) => {
+      await sendAudit(db, world, clock, stopping.signal).catch((error: Error) => {
         world.log.warn({ error: error.message }, 'The audit log could not be sent; it is tried again')
       })
     }

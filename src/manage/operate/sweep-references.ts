@@ -37,10 +37,8 @@ const sweeps: readonly Sweep[] = [
   async (tx, environment, { before }) =>
     short(await sweepWindows(tx, environment, { closedBefore: before, limit: rowsPerBatch })),
   // No step can have a longer back-off, so earlier events do not matter.
-  async (tx, environment, { now }) => {
-    const before = new Date(now.getTime() - durationMsMax)
-    return short(await sweepBackoffs(tx, environment, { before, limit: rowsPerBatch }))
-  },
+  async (tx, environment, { now }) =>
+    short(await sweepBackoffs(tx, environment, { now, silentMs: durationMsMax, limit: rowsPerBatch })),
   async (tx, environment, { before }) =>
     short(await sweepBuriedTasks(tx, environment, { before, limit: rowsPerBatch })),
 ]

@@ -1,6 +1,6 @@
 // A job whose messages were in flight: what was ready is sent, what was being called counts as possibly sent.
 
-import { sendErrorOf, withoutDue } from '../../domain/delivery/after-outcome.ts'
+import { resumedAt, sendErrorOf, withoutDue } from '../../domain/delivery/after-outcome.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import { interruptedCall } from '../../domain/delivery/outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -51,7 +51,7 @@ export function resumeSend(
   const due = dueNow(ready, now)
   const found = due.map((message) => ({
     message,
-    outgoing: outgoingMessage(parts, facts, message, chooserOf(parts, facts, job, message), now),
+    outgoing: outgoingMessage(parts, facts, inOwnTime(job, message, now), chooserOf(parts, facts, job, message), now),
   }))
   const gone = found.flatMap(({ message, outgoing }) => (outgoing === undefined ? [message] : []))
   const without = (some: readonly UnsentMessage[]) => ready.filter((message) => !some.includes(message))
@@ -83,6 +83,10 @@ function dueNow(ready: readonly UnsentMessage[], now: Date): readonly UnsentMess
   const until = Math.max(first, now.getTime())
   return ready.filter(({ sending }) => dueOf(sending, now).getTime() <= until)
 }
+
+/** The times of one that was held are moved when it is called. */
+const inOwnTime = ({ job }: JobFacts, message: UnsentMessage, now: Date): UnsentMessage =>
+  job.state?.heldSince === undefined ? { ...message, sending: resumedAt(message.sending, now) } : message
 
 function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Called {
   const { integrationId, providerId } = message

@@ -1,4 +1,6 @@
 // The digest tables: windows that gather events, the events they gathered, and when a back-off last heard of something.
+import type { Clock } from '../../db/clock.ts'
+import { dueNow } from '../../db/due.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
@@ -97,23 +99,26 @@ export async function closeWindows(
   return new Map(rows.map((row) => [row.window_id, row.count]))
 }
 
-/** Notes that each identity heard of something now; returns when it last did before, null for the first time ever. */
+/**
+ * Notes that each identity heard of something now; returns when it last did before, null for the first time ever. Both by a
+ * clock that all nodes share.
+ */
 export async function noteBackoffs(
   tx: Tx,
   environment: Environment,
   identities: readonly DigestIdentity[],
-  now: Date,
-): Promise<{ step_id: string; subscriber_id: string; key_hash: Buffer; previous_at: Date | null }[]> {
+  clock: Clock,
+): Promise<{ step_id: string; subscriber_id: string; key_hash: Buffer; previous_at: Date | null; now: Date }[]> {
   if (identities.length === 0) return []
   return tx.rows(sql`
     insert into digest_backoffs (environment_id, step_id, subscriber_id, key_hash, last_at)
-    select ${environment.id}, b.step_id, b.subscriber_id, b.key_hash, ${now}
+    select ${environment.id}, b.step_id, b.subscriber_id, b.key_hash, ${clock()}
     from unnest(${identities.map((one) => one.stepId)}::uuid[], ${identities.map((one) => one.subscriberId)}::uuid[],
                 ${identities.map((one) => one.keyHash)}::bytea[]) as b (step_id, subscriber_id, key_hash)
     order by b.step_id, b.subscriber_id, b.key_hash
     on conflict (environment_id, step_id, subscriber_id, key_hash) do update
       set previous_at = digest_backoffs.last_at, last_at = greatest(digest_backoffs.last_at, excluded.last_at)
-    returning step_id, subscriber_id, key_hash, previous_at`)
+    returning step_id, subscriber_id, key_hash, previous_at, ${clock()} as now`)
 }
 
 export interface DigestFacts {
@@ -275,16 +280,17 @@ export async function deleteWindows(tx: Tx, environment: Environment, ids: reado
   return tx.run(sql`delete from digest_windows where environment_id = ${environment.id} and id = any(${ids}::uuid[])`)
 }
 
-/** Deletes at most `limit` back-offs that heard of nothing since. */
+/** Deletes at most `limit` back-offs that heard of nothing for so long. */
 export async function sweepBackoffs(
   tx: Tx,
   environment: Environment,
-  { before, limit }: { before: Date; limit: number },
+  { now, silentMs, limit }: { now: Date; silentMs: number; limit: number },
 ): Promise<number> {
   return tx.run(sql`
     delete from digest_backoffs where environment_id = ${environment.id} and ctid = any(array(
       select ctid from digest_backoffs
-      where environment_id = ${environment.id} and last_at < ${before} limit ${limit} for update skip locked))`)
+      where environment_id = ${environment.id}
+        and last_at < ${dueNow(now)} - ${silentMs}::double precision * interval '1 millisecond' limit ${limit} for update skip locked))`)
 }
 
 /** What is still stored about a person: windows that collect for them, and when their back-offs last saw an event. */

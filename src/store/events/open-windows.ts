@@ -1,4 +1,7 @@
-// Windows of digests and throttles as they stand, for simulations: read, and neither joined nor locked.
+// Windows of digests and throttles as they stand, for simulations: read, and neither joined nor locked. Their times are those
+// of the node's clock, by which it simulates.
+import type { Clock } from '../../db/clock.ts'
+import { shownAt } from '../../db/due.ts'
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -15,6 +18,12 @@ export interface OpenWindow extends Omit<JoinedWindow, 'opened'> {
   readonly transaction_ids: string[]
 }
 
+/** The node's own time, and the clock by which windows are kept. */
+export interface WindowTime {
+  readonly clock: Clock
+  readonly now: Date
+}
+
 /** This many events of an open window are shown by their transaction ids. */
 const eventsShownMax = 10
 
@@ -22,13 +31,14 @@ export async function findOpenWindows(
   db: Sql,
   environment: Environment,
   identities: readonly DigestIdentity[],
+  { clock, now }: WindowTime,
 ): Promise<OpenWindow[]> {
   if (identities.length === 0) return []
   return db.rows<OpenWindow>(sql`
     select w.id, w.step_id, w.subscriber_id, w.key_hash, w.notification_id, w.due_at, false as opened, w.event_count,
       w.opened_at,
-      greatest(w.due_at, (select j.due_at from jobs j
-        where j.environment_id = ${environment.id} and j.id = w.job_id limit 1)) as open_until,
+      coalesce((select ${shownAt(clock, sql`j.due_at`, now)} from jobs j
+        where j.environment_id = ${environment.id} and j.id = w.job_id limit 1), w.due_at) as open_until,
       array(select e.transaction_id from digest_events d
         cross join lateral (select found.transaction_id from events found
           where found.environment_id = ${environment.id} and found.id = d.event_id limit 1) e
@@ -53,10 +63,11 @@ export async function findLastHeard(
   db: Sql,
   environment: Environment,
   identities: readonly DigestIdentity[],
+  { clock, now }: WindowTime,
 ): Promise<LastHeard[]> {
   if (identities.length === 0) return []
   return db.rows<LastHeard>(sql`
-    select b.step_id, b.subscriber_id, b.key_hash, b.last_at
+    select b.step_id, b.subscriber_id, b.key_hash, ${shownAt(clock, sql`b.last_at`, now)} as last_at
     from ${askedFor(identities)}
     cross join lateral (select * from digest_backoffs found
       where found.environment_id = ${environment.id} and found.step_id = asked.step_id
@@ -75,10 +86,11 @@ export async function findOpenThrottles(
   db: Sql,
   environment: Environment,
   identities: readonly ThrottleIdentity[],
+  { clock, now }: WindowTime,
 ): Promise<OpenThrottle[]> {
   if (identities.length === 0) return []
   return db.rows<OpenThrottle>(sql`
-    select t.step_id, t.subscriber_id, t.key_hash, t.asked, t.until_at
+    select t.step_id, t.subscriber_id, t.key_hash, t.asked, ${shownAt(clock, sql`t.until_at`, now)} as until_at
     from ${askedFor(identities)}
     cross join lateral (select * from throttle_windows found
       where found.environment_id = ${environment.id} and found.step_id = asked.step_id

@@ -1,4 +1,6 @@
 // The audit_streams table: addresses that the entries of an audit log are sent to, and how far each has come.
+import type { Clock } from '../../db/clock.ts'
+import { dueAfter, dueNow } from '../../db/due.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -64,7 +66,7 @@ export async function insertAuditStream(
   const sealed = sealer.seal(environment.id, 'audit-stream', id, url)
   await tx.run(sql`
     insert into audit_streams (environment_id, id, url, position, next_try_at, created_at)
-    values (${environment.id}, ${id}, ${sealed}, ${position}, ${now}, ${now})`)
+    values (${environment.id}, ${id}, ${sealed}, ${position}, ${dueNow(now)}, ${now})`)
 }
 
 export async function deleteAuditStream(
@@ -78,23 +80,29 @@ export async function deleteAuditStream(
   return row && streamOf(sealer, environment.id, row)
 }
 
+/** How long a node has the turn of a stream, by a clock that all nodes share. */
+interface AuditTurn {
+  readonly leaseMs: number
+  readonly clock: Clock
+}
+
 /**
  * The one that has waited longest of those that are due and have something to send, of any environment that is not held after a
- * restore: its turn is the caller's until then.
+ * restore: its turn is the caller's for so long.
  */
 export async function leaseAuditStream(
   tx: Tx,
   sealer: Sealer,
-  { lease, now, until }: { lease: string; now: Date; until: Date },
+  { lease, leaseMs, clock }: AuditTurn & { lease: string },
 ): Promise<LeasedStream | undefined> {
   const row = await tx.row<Row & { environmentId: string; organizationId: string; name: string }>(sql`
     with due as (
       select d.environment_id, d.id from audit_streams d
-      where d.next_try_at <= ${now} and (d.leased_until is null or d.leased_until <= ${now})
+      where d.next_try_at <= ${clock()} and (d.leased_until is null or d.leased_until <= ${clock()})
         and exists (select 1 from audit_log a where a.environment_id = d.environment_id and a.seq > d.position)
         and not exists (select 1 from sending_holds h where h.environment_id = d.environment_id)
       order by d.next_try_at limit 1 for update skip locked)
-    update audit_streams s set lease = ${lease}, leased_until = ${until}
+    update audit_streams s set lease = ${lease}, leased_until = ${dueAfter(clock, leaseMs)}
     from due, environments e
     where s.environment_id = due.environment_id and s.id = due.id and e.id = s.environment_id
     returning ${columns}, e.id as "environmentId", e.organization_id as "organizationId", e.name`)
@@ -107,11 +115,11 @@ export async function leaseAuditStream(
 export async function advanceAuditStream(
   db: Sql,
   { environment, id, lease }: LeasedStream,
-  { position, now, until }: { position: number; now: Date; until: Date },
+  { position, now, leaseMs, clock }: AuditTurn & { position: number; now: Date },
 ): Promise<boolean> {
   const count = await db.run(sql`
     update audit_streams set position = ${position}, failures = 0, last_error = null, delivered_at = ${now},
-      next_try_at = ${now}, leased_until = ${until}
+      next_try_at = ${clock()}, leased_until = ${dueAfter(clock, leaseMs)}
     where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
   return count > 0
 }
@@ -120,12 +128,12 @@ export async function advanceAuditStream(
 export async function endAuditTurn(
   db: Sql,
   { environment, id, lease }: LeasedStream,
-  failure?: { error: string; nextTryAt: Date },
+  failure?: { error: string; waitMs: number; clock: Clock },
 ): Promise<void> {
   await db.run(sql`
     update audit_streams set lease = null, leased_until = null,
       failures = failures + ${failure === undefined ? 0 : 1}, last_error = coalesce(${failure?.error ?? null}, last_error),
-      next_try_at = coalesce(${failure?.nextTryAt ?? null}::timestamptz, next_try_at)
+      next_try_at = ${failure === undefined ? sql`next_try_at` : dueAfter(failure.clock, failure.waitMs)}
     where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
 }
 

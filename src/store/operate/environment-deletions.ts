@@ -1,4 +1,6 @@
 // The environment_deletions table, and the rows of all other tables that go with an environment.
+import type { Clock } from '../../db/clock.ts'
+import { dueAfter } from '../../db/due.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -115,12 +117,12 @@ function deletionOf(row: Row): EnvironmentDeletion {
 export async function insertDeletion(
   tx: Tx,
   environment: Environment,
-  { requestedBy, now }: { requestedBy: string; now: Date },
+  { requestedBy, clock }: { requestedBy: string; clock: Clock },
 ): Promise<EnvironmentDeletion> {
   const phase = erasedTables[0]?.name ?? ''
   const row = await tx.row<Row>(sql`
     insert into environment_deletions as d (environment_id, name, requested_by, requested_at, phase, removed)
-    values (${environment.id}, ${environment.name}, ${requestedBy}, ${now}, ${phase}, '{}') returning ${columns}`)
+    values (${environment.id}, ${environment.name}, ${requestedBy}, ${clock()}, ${phase}, '{}') returning ${columns}`)
   if (row === undefined) throw new Error('The deletion of an environment was not written')
   return deletionOf(row)
 }
@@ -136,39 +138,43 @@ export async function listDeletions(
   return rows.map(deletionOf)
 }
 
-/** A deletion whose turn is ours until then. */
+/** A deletion whose turn is ours for so long. */
 export interface LeasedDeletion extends EnvironmentDeletion {
   readonly environment: Environment
   readonly lease: string
+  /** How long ago it was requested when the turn began. */
+  readonly ageMs: number
 }
 
 export async function leaseDeletion(
   tx: Tx,
-  { lease, now, until }: { lease: string; now: Date; until: Date },
+  { lease, leaseMs, clock }: { lease: string; leaseMs: number; clock: Clock },
 ): Promise<LeasedDeletion | undefined> {
-  const row = await tx.row<Row & { organizationId: string }>(sql`
+  const row = await tx.row<Row & { organizationId: string; ageMs: number }>(sql`
     with due as (
       select environment_id from environment_deletions
-      where completed_at is null and (leased_until is null or leased_until <= ${now})
+      where completed_at is null and (leased_until is null or leased_until <= ${clock()})
       order by requested_at limit 1 for update skip locked)
-    update environment_deletions d set lease = ${lease}, leased_until = ${until}
+    update environment_deletions d set lease = ${lease}, leased_until = ${dueAfter(clock, leaseMs)}
     from due, environments e where d.environment_id = due.environment_id and e.id = d.environment_id
-    returning ${columns}, e.organization_id as "organizationId"`)
+    returning ${columns}, e.organization_id as "organizationId",
+      (extract(epoch from ${clock()} - d.requested_at) * 1000)::float8 as "ageMs"`)
   if (row === undefined) return undefined
-  const { organizationId, ...rest } = row
+  const { organizationId, ageMs, ...rest } = row
   const environment = { id: row.environmentId, organizationId, name: row.name }
-  return { ...deletionOf(rest), environment, lease }
+  return { ...deletionOf(rest), environment, lease, ageMs }
 }
 
-/** False where the turn was another's by then. `until` is when others may go on, should this node not. */
+/** False where the turn was another's by then. After `leaseMs` others may go on, should this node not. */
 export async function advanceDeletion(
   tx: Tx,
   { environment, lease }: LeasedDeletion,
-  progress: { phase: string; removed: Readonly<Record<string, number>>; until: Date; completedAt: Date | null },
+  progress: { phase: string; removed: Readonly<Record<string, number>>; leaseMs: number; completedAt: Date | null },
+  clock: Clock,
 ): Promise<boolean> {
   const count = await tx.run(sql`
     update environment_deletions set phase = ${progress.phase}, removed = ${json(progress.removed)}::jsonb,
-      leased_until = ${progress.until}, completed_at = ${progress.completedAt}
+      leased_until = ${dueAfter(clock, progress.leaseMs)}, completed_at = ${progress.completedAt}
     where environment_id = ${environment.id} and lease = ${lease}`)
   return count > 0
 }

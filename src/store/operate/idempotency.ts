@@ -1,5 +1,6 @@
 // The idempotency_keys table: the response to each request that carried a key, stored for a day.
 
+import { dueNow } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
@@ -46,7 +47,7 @@ export async function findStoredAnswers(
       sql`select scope_hash as "scopeHash", request_hash as "requestHash", status, answer
           from idempotency_keys
           where environment_id = ${environment.id} and scope_hash = any(${calls.map((call) => call.scopeHash)}::bytea[])
-            and expires_at > ${now}`,
+            and expires_at > ${dueNow(now)}`,
     ),
   )
 }
@@ -116,7 +117,7 @@ export const answerInsertion = (environment: Environment, answers: readonly Stor
 /** Deletes at most `limit` expired responses of all environments and returns how many it deleted. */
 export async function sweepStoredAnswers(tx: Tx, now: Date, limit: number): Promise<number> {
   return tx.run(sql`delete from idempotency_keys where ctid = any(array(
-    select ctid from idempotency_keys where expires_at <= ${now}
+    select ctid from idempotency_keys where expires_at <= ${dueNow(now)}
     order by expires_at limit ${limit} for update skip locked))`)
 }
 

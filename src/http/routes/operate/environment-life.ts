@@ -91,9 +91,9 @@ export const environmentLifeRoutes = [
     query: Type.Object({ confirm: Type.Optional(Type.String({ maxLength: 255, description: 'The name.' })) }),
     replies: { 200: deletion },
     errors: [404, 409],
-    handle: ({ db, world }, { principal, author, params, query, idempotency }) => {
+    handle: ({ db, world, queue }, { principal, author, params, query, idempotency }) => {
       const call = { id: params.environmentId, confirm: query.confirm, author, idempotency }
-      return deleteEnvironment(db, world, principal.environment, call)
+      return deleteEnvironment(db, world, principal.environment, queue, call)
     },
   }),
   route({
