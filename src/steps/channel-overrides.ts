@@ -82,7 +82,7 @@ function otherMembers(
 }
 
 /** A step is known by its id, its uuid, or its name as the second face writes it. */
-export function stepNames(step: NotificationStep): string[] {
+function stepNames(step: NotificationStep): string[] {
   return [step._id, step.uuid, ...(step.name === undefined ? [] : [slugOf(step.name)])].filter((name) => name !== '')
 }
 

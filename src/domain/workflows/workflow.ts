@@ -253,7 +253,7 @@ export interface NotificationGroup {
 }
 
 /** Who made a workflow last: the API's first face, its second, or files. */
-export const workflowOrigins = ['v1', 'v2', 'external'] as const
+const workflowOrigins = ['v1', 'v2', 'external'] as const
 export type WorkflowOrigin = (typeof workflowOrigins)[number]
 
 /** The Workflow of the interface. */

@@ -27,11 +27,7 @@ export interface WorkflowV2Query {
   readonly status?: readonly (typeof workflowStatuses)[number][]
 }
 
-export async function findWorkflowV2(
-  db: Sql,
-  environment: Environment,
-  name: string,
-): Promise<WorkflowRow | undefined> {
+async function findWorkflowV2(db: Sql, environment: Environment, name: string): Promise<WorkflowRow | undefined> {
   const found = await findWorkflow(db, environment, name)
   if (found !== undefined) return found
   const slugged = idOfSlug('wf', name)
