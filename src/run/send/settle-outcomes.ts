@@ -253,16 +253,11 @@ function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: F
   return [detail(now, 'retryScheduled', { words, providerId, isRetry: true, raw: { nextAttemptAt } })]
 }
 
-let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly stored: StoredDetail } | undefined
-
-/** Which provider sends, in the words of the activity. The same for most of a batch, so it is built once. */
+/** Which provider sends, in the words of the activity. */
 export function selected(integration: Integration, now: Date): StoredDetail {
-  if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.stored
   const { providerId, identifier } = integration
   const words = `${providerOf(providerId)?.name ?? providerId} provider was selected`
-  const stored = detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
-  lastChosen = { integration, atMs: now.getTime(), stored }
-  return stored
+  return detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
 }
 
 function detailOf(
