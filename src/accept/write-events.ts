@@ -54,7 +54,7 @@ export interface WrittenEvents {
   readonly outrun?: ReadonlySet<string>
 }
 
-/** How many notifications become jobs at once, so that room for them can be kept. */
+/** How many notifications become jobs at once, so that the worker's capacity for them can be reserved. */
 export function jobsAtOnce(events: readonly Runnable[]): number {
   return events.reduce((sum, { request }) => sum + (isExpanded(request) ? 0 : request.recipients.length), 0)
 }

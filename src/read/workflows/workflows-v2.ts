@@ -1,4 +1,4 @@
-// Workflows as the second face reads them: one by id, identifier or slug, one of its steps, and the list with its filters.
+// Workflows as API v2 reads them: one by id, identifier or slug, one of its steps, and the list with its filters.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
