@@ -191,10 +191,11 @@ export const resultBytesMax = 64 * 1024
 /** Deeper than anything a template walks; databases reject unlimited nesting. */
 const resultDepthMax = 50
 
-export type CallResult = Readonly<Record<string, unknown>>
+/** What the service of a custom step answered. */
+export type CustomResult = Readonly<Record<string, unknown>>
 
 /** What is stored of a response; undefined if it is not a JSON object of a size and depth that can be stored. */
-export function callResultOf(text: string): CallResult | undefined {
+export function callResultOf(text: string): CustomResult | undefined {
   if (text === '' || Buffer.byteLength(text) >= resultBytesMax) return undefined
   let value: unknown
   try {
@@ -207,7 +208,7 @@ export function callResultOf(text: string): CallResult | undefined {
 }
 
 /** Without NUL and unpaired surrogates, which databases reject, in names and texts. */
-export function storableObject(value: Readonly<Record<string, unknown>>): CallResult {
+export function storableObject(value: Readonly<Record<string, unknown>>): CustomResult {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), storableValue(member)]))
 }
 

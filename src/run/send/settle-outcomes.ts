@@ -24,7 +24,7 @@ import { failingNews } from './failing-news.ts'
 import type { Called, LaterMessage } from './outgoing.ts'
 import { afterRest, heldDetail, released } from './resting.ts'
 
-interface Judged {
+interface JudgedCall {
   readonly result: CallResult
   readonly details: readonly StoredDetail[]
   /** When it is sent again; null when it is over. */
@@ -141,7 +141,7 @@ function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadT
   return isStored ? { ...asked, subscriberId: facts.job.subscriberId, token: envelope.target } : undefined
 }
 
-function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
+function judge(facts: JobFacts, call: Called, parts: SettlingParts): JudgedCall {
   const { message, asked, outcome } = call
   const { sending } = message
   const { now, random } = parts
