@@ -2,9 +2,9 @@
 import type { Sql } from '../src/db/sql.ts'
 import type { Principal } from '../src/domain/environment.ts'
 import { createSealer } from '../src/domain/operate/sealed.ts'
-import { activityPage } from '../src/read/activity/activity.ts'
+import { stampedActivityPage } from '../src/read/activity/activity.ts'
 import { createPinnedVersions } from '../src/read/activity/pinned-versions.ts'
-import { feedPage } from '../src/read/messages/feed.ts'
+import { stampedFeedPage } from '../src/read/messages/feed.ts'
 import { messagesPage } from '../src/read/messages/messages.ts'
 import {
   eventIdOfRow,
@@ -28,12 +28,12 @@ const ordinary = (row: number, rows: number): string => `user-${hotPeople + (row
 type Part<Query> = Partial<Omit<Query, 'page' | 'limit'>> & { page?: number }
 const limit = 10
 
-const feed = (db: Sql, subscriberId: string, query: Part<Parameters<typeof feedPage>[3]> = {}) =>
-  feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
+const feed = (db: Sql, subscriberId: string, query: Part<Parameters<typeof stampedFeedPage>[3]> = {}) =>
+  stampedFeedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const messages = (db: Sql, query: Part<Parameters<typeof messagesPage>[3]> = {}) =>
   messagesPage(db, sealer, principal, { page: 0, limit, ...query }, new Date())
-const events = (db: Sql, query: Part<Parameters<typeof activityPage>[2]> = {}) =>
-  activityPage(db, environment, { page: 0, limit, ...query }, versions)
+const events = (db: Sql, query: Part<Parameters<typeof stampedActivityPage>[2]> = {}) =>
+  stampedActivityPage(db, environment, { page: 0, limit, ...query }, versions)
 
 const queries: Record<string, PageQuery> = {
   'feed, first page': (db, row, rows) => feed(db, ordinary(row, rows)),

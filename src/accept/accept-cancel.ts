@@ -6,7 +6,7 @@ import type { Queue } from '../queue/queue.ts'
 import type { CancelState } from '../record/cancel/cancel-page.ts'
 import { cancelPage, cancelStart } from '../record/cancel/cancel-page.ts'
 import { cancelTaskId, cancelTaskOf } from '../record/cancel/cancel-task.ts'
-import { callOffEvent, findEventIds } from '../store/events/events.ts'
+import { findEventIds, markEventCanceled } from '../store/events/events.ts'
 import { deleteTasks, insertTasks } from '../store/jobs/tasks.ts'
 import { findVersions } from '../store/workflows/workflows.ts'
 import type { World } from '../world/world.ts'
@@ -64,7 +64,7 @@ async function markCanceled(
 ): Promise<CanceledEvent | undefined> {
   return db.transaction(async (tx) => {
     const now = world.now()
-    const row = await callOffEvent(tx, environment, eventId, now)
+    const row = await markEventCanceled(tx, environment, eventId, now)
     if (row === undefined) return undefined
     const wasExpanding = (await deleteTasks(tx, environment, [eventId])) > 0
     const event = { eventId, versionId: row.version_id, wasExpanding }

@@ -7,9 +7,12 @@ import { Problem } from '../domain/problem.ts'
 import type { PayloadSchema } from '../render/payload/payload-schema.ts'
 import { compilePayloadSchema } from '../render/payload/payload-schema.ts'
 import type { GivenEvent } from './judge-events.ts'
-import { createCheckedVersions, judgeEvents, readForJudging } from './judge-events.ts'
+import { createCheckedVersions, readForJudging } from './judge-events.ts'
 
 const environment = { id: 'environment', organizationId: 'organization' } as Environment
+
+/** Reads, and judges at once. */
+const judgeEvents = async (...parts: Parameters<typeof readForJudging>) => (await readForJudging(...parts))()
 
 /** Every workflow exists, with one active step and whatever else is given; reports which versions were requested. */
 function createLibrary(more: { variables?: object[]; payloadSchema?: object } = {}): { db: Sql; asked: string[][] } {

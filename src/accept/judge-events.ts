@@ -85,9 +85,6 @@ export interface TriedWorkflow {
   readonly version: WorkflowVersion
 }
 
-export const judgeEvents = async (...parts: Parameters<typeof readForJudging>): Promise<Judged[]> =>
-  (await readForJudging(...parts))()
-
 /** Reads all that is needed. What it returns judges without the database: that may take a while, and holds no connection. */
 export async function readForJudging(
   db: Sql,

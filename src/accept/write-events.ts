@@ -1,7 +1,7 @@
 // Writes events that will run: transactions, subscribers, contexts, then events with their notifications and jobs.
 
 import { oneStatement } from '../db/one-statement.ts'
-import type { Sql, Tx } from '../db/sql.ts'
+import type { Tx } from '../db/sql.ts'
 import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../domain/delivery/event.ts'
 import {
   contextKeyOf,
@@ -54,7 +54,7 @@ export interface WrittenEvents {
   readonly outrun?: ReadonlySet<string>
 }
 
-/** How many notifications become jobs at once, so that room for them can be kept. */
+/** How many notifications become jobs at once, so that the worker's capacity for them can be reserved. */
 export function jobsAtOnce(events: readonly Runnable[]): number {
   return events.reduce((sum, { request }) => sum + (isExpanded(request) ? 0 : request.recipients.length), 0)
 }
@@ -146,26 +146,25 @@ function idsWithout(all: readonly Numbered[], some: readonly Numbered[]): Set<st
 
 /** Events with their notifications and the jobs those begin with. */
 async function insertAll(
-  db: Sql,
+  tx: Tx,
   { environment, queue, reservation, now }: Acceptance,
   events: readonly Numbered[],
   { resolved, topics }: { resolved: ResolvedRecipients; topics: readonly Topic[] },
 ): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
-  if (events.length === 0) return { preLeased: [], leftWork: false, expanding: [] }
   const rows = events.map((event) => rowOf(event, resolved, topics, now))
   const { notifications, jobs } = firstJobs(fastFlatMap(events, (event) => notifiedOf(event, resolved)))
   const lease = reservation?.lease ?? null
   const { clock, leaseMs } = queue
   const [first = [], ...others] = piecesOf(rows)
   // Before those who name them.
-  for (const piece of others) await db.run(oneStatement([eventInsertion(environment, piece)]))
+  for (const piece of others) await tx.run(oneStatement([eventInsertion(environment, piece)]))
   const parts = [
     eventInsertion(environment, first),
     ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
     ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
     countInsertion(environment, countedEvents(rows, notifications), now),
   ]
-  await db.run(oneStatement(parts))
+  await tx.run(oneStatement(parts))
   const preLeased = lease === null ? [] : preLeasedJobs(environment, jobs, lease, sizedEvents(rows, smallEventLetters))
   const expanding = rows.filter((row) => row.expandedAt === null)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0, expanding }

@@ -59,7 +59,7 @@ function isProfile(value: unknown): value is Profile {
 }
 
 /** Replaced as a whole: a command that reads it at the same time sees the old file or the new one. */
-export async function writeProfiles(config: Pick<Config, 'profileFile'>, profiles: readonly Profile[]): Promise<void> {
+async function writeProfiles(config: Pick<Config, 'profileFile'>, profiles: readonly Profile[]): Promise<void> {
   const file = profileFileOf(config)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const fresh = `${file}.${process.pid}`

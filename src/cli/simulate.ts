@@ -99,7 +99,7 @@ function jsonOf(source: string, text: string): unknown {
   }
 }
 
-export function simulationLines(simulation: Simulation, { width }: Pick<Terminal, 'width'>): string[] {
+function simulationLines(simulation: Simulation, { width }: Pick<Terminal, 'width'>): string[] {
   const { workflow, at, recipientCount, recipientCountCapped, recipients, warnings, assumptions, dropped } = simulation
   const count = `${recipientCount}${recipientCountCapped ? ' or more' : ''} ${recipientCount === 1 ? 'recipient' : 'recipients'}`
   const isAll = recipients.length === recipientCount

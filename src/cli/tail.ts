@@ -89,16 +89,7 @@ async function follow(terminal: Terminal, follower: Follower, { signal, channel,
 const isPassing = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === undefined || error.status === 429 || error.status === 503)
 
-export function lineOf({
-  at,
-  workflow,
-  subscriberId,
-  step,
-  type,
-  outcome,
-  reason,
-  notificationId,
-}: StepOutcome): string {
+function lineOf({ at, workflow, subscriberId, step, type, outcome, reason, notificationId }: StepOutcome): string {
   const place = step === type ? type : `${step} (${type})`
   const columns = [
     at,

@@ -29,7 +29,8 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-interface Line<Item, Result> {
+/** What waits to be committed in one environment. */
+interface EnvironmentQueue<Item, Result> {
   readonly waiting: Waiting<Item, Result>[]
   /** How many groups are being committed. */
   flushing: number
@@ -43,31 +44,31 @@ const sideBySideMax = 4
 
 /** There is no timer: a group is whatever arrived while those before it were being committed. */
 export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): Group<Item, Result> {
-  const queues = new Map<string, Line<Item, Result>>()
+  const queues = new Map<string, EnvironmentQueue<Item, Result>>()
   const atOnceMax = options.atOnceMax ?? 1
 
-  async function flush(environment: Environment, line: Line<Item, Result>): Promise<void> {
-    line.flushing += 1
+  async function flush(environment: Environment, queue: EnvironmentQueue<Item, Result>): Promise<void> {
+    queue.flushing += 1
     // One turn of the event loop lets requests that arrived together share the first commit.
     await new Promise(setImmediate)
-    while (line.waiting.length > 0) await commitGroup(options, environment, takeGroup(options, line.waiting))
-    line.flushing -= 1
-    if (line.flushing === 0) queues.delete(environment.id)
+    while (queue.waiting.length > 0) await commitGroup(options, environment, takeGroup(options, queue.waiting))
+    queue.flushing -= 1
+    if (queue.flushing === 0) queues.delete(environment.id)
   }
 
   return {
     add: (environment, item) =>
       new Promise((resolve, reject) => {
         const waiting = { item, key: options.keyOf(item), resolve, reject }
-        const line = queues.get(environment.id) ?? { waiting: [], flushing: 0 }
-        queues.set(environment.id, line)
-        if (line.waiting.length >= waitingMax) {
+        const queue = queues.get(environment.id) ?? { waiting: [], flushing: 0 }
+        queues.set(environment.id, queue)
+        if (queue.waiting.length >= waitingMax) {
           const headers = { 'retry-after': '1' }
           reject(new Problem(503, 'Too many requests are waiting; please try again', { headers }))
           return
         }
-        line.waiting.push(waiting)
-        if (line.flushing < atOnceMax) void flush(environment, line)
+        queue.waiting.push(waiting)
+        if (queue.flushing < atOnceMax) void flush(environment, queue)
       }),
   }
 }

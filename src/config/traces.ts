@@ -61,7 +61,7 @@ export const traceSettings = {
 }
 
 /** The collector's address. Fetch takes no password in an address, and a log might show it. */
-export function collectorAddress(value: string): string {
+function collectorAddress(value: string): string {
   if (!/^https?:\/\//.test(value) || !URL.canParse(value)) {
     throw new Error('must be an http(s) address such as http://localhost:4318')
   }
@@ -73,7 +73,7 @@ export function collectorAddress(value: string): string {
 }
 
 /** `name=value,name=value`, the values percent-encoded where need be. */
-export function headerList(value: string): Readonly<Record<string, string>> {
+function headerList(value: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     list(value).map((entry) => {
       const at = entry.indexOf('=')
@@ -95,7 +95,7 @@ function decodedOf(value: string): string | undefined {
   }
 }
 
-export function ratio(value: string): number {
+function ratio(value: string): number {
   const number = Number(value)
   if (!/^[0-9.]+$/.test(value) || !(number >= 0 && number <= 1)) {
     throw new Error(`must be a number from 0 to 1, not "${value}"`)

@@ -23,7 +23,10 @@ interface DriverQuery {
 
 const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => DriverQuery
 
-/** Of one connection: by the name of the statement, and the connection itself with no voice to ask. */
+/**
+ * Of one connection: the columns, by the name of the statement, and `silent`, the connection with a `describe` that does nothing. The
+ * driver's `prepare` always asks for the columns; given the silent connection it sends all the rest, and not that.
+ */
 interface Known {
   readonly columns: Map<string, Columns>
   readonly silent: Wire

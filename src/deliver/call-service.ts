@@ -1,5 +1,5 @@
 // Calls a customer's own service for a custom step: once, signed, guarded; the result is reported without secrets.
-import type { CallResult } from '../domain/delivery/custom-call.ts'
+import type { CustomResult } from '../domain/delivery/custom-call.ts'
 import { callResultOf } from '../domain/delivery/custom-call.ts'
 import type { CallOut } from '../domain/delivery/decision.ts'
 import type { CallKey } from '../domain/operate/signing-keys.ts'
@@ -10,7 +10,7 @@ import { OutboundError } from '../world/outbound/outbound-error.ts'
 import type { OutboundAnswer, World } from '../world/world.ts'
 
 export type CallOutcome =
-  | { readonly kind: 'answered'; readonly facts: CallFacts; readonly result: CallResult }
+  | { readonly kind: 'answered'; readonly facts: CallFacts; readonly result: CustomResult }
   /** It may have done something or not: it is called again with the same key, by which it recognises a repeat. */
   | { readonly kind: 'busy'; readonly facts: CallFacts; readonly retryAfterMs?: number }
   | { readonly kind: 'failed'; readonly facts: CallFacts }

@@ -23,8 +23,6 @@ export interface Limits {
   free(integrationId: string, bytes?: number): void
   /** How many are taken. */
   underWay(integrationId: string): number
-  /** Whether a call could begin now. */
-  has(integrationId: string, max: number, now: Date): boolean
   /** The provider asked for a pause; a longer one that it asked for before still applies. */
   pauseUntil(integrationId: string, at: Date): void
   /** A call to the provider ended: how that went decides how many there may be. */
@@ -79,7 +77,6 @@ export function createLimits(): Limits {
 
   return {
     underWay: (integrationId) => all.get(integrationId)?.taken ?? 0,
-    has: (integrationId, max, now) => mayBegin(known(integrationId), max, now, 0),
     take(integrationId, max, now, bytes = 0) {
       const one = known(integrationId)
       if (!mayBegin(one, max, now, bytes)) {

@@ -57,5 +57,3 @@ export const providerKit = {
   email: { addressed, mailbox },
   sms: { mistakeOfSms, senderOf, settingsOf, digitsOf, isGsm, segmentsOf },
 } as const
-
-export type ProviderKit = typeof providerKit

@@ -17,7 +17,7 @@ export interface LaneDepth {
 /** Beyond this a backlog is a backlog: a count of the whole would cost most when the database has least to spare. */
 export const depthMax = 10_000
 /** Environments with something open that are looked at, each by a few steps into an index. */
-export const environmentsMax = 500
+const environmentsMax = 500
 
 /** Rows in hand are due when their leases end, and so do not count. */
 export async function readDepths(db: Sql, queues: readonly QueueTable[], clock: Clock): Promise<LaneDepth[]> {

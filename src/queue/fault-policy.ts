@@ -5,7 +5,10 @@
  */
 const faultsMax = 5
 const faultsOverMs = 3_600_000
-/** Upper steps reach beyond the hour, so that the fifth fault is the last. */
+/**
+ * 62 minutes together, a little more than the hour: a row that always throws does so at once, after 10 s, 2 min, 17 min and 62 min, and
+ * is buried by the last of these five faults. Had the waits come to less than the hour, it would take a sixth.
+ */
 const waitsMs = [10_000, 120_000, 900_000, 2_700_000]
 
 export interface Faulty {

@@ -92,7 +92,7 @@ export function createWorker<Row extends Leased>(options: WorkerOptions<Row>): W
 }
 
 /** Rows in flight that came from one source. */
-interface Line<Row> {
+interface RowQueue<Row> {
   /** Not yet begun. */
   readonly waiting: Held<Row>[]
   /** All of them. */
@@ -101,10 +101,10 @@ interface Line<Row> {
 
 class WorkerLoop<Row extends Leased> implements Worker {
   readonly #options: WorkerOptions<Row>
-  readonly #claimed: Line<Row> = { waiting: [], inFlight: 0 }
-  readonly #preLeased: Line<Row> = { waiting: [], inFlight: 0 }
+  readonly #claimed: RowQueue<Row> = { waiting: [], inFlight: 0 }
+  readonly #preLeased: RowQueue<Row> = { waiting: [], inFlight: 0 }
   /** Whose turn it is when both have something: one batch each. */
-  #nextLine = this.#claimed
+  #nextQueue = this.#claimed
   #claimLimit = firstClaimMax
   #started = false
   #stopping = false
@@ -202,10 +202,10 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 
   async #giveBack(): Promise<void> {
-    const lines = [this.#claimed, this.#preLeased]
-    const unbegun = lines.flatMap((line) => line.waiting.splice(0).map((held) => ({ line, row: held.row })))
+    const queues = [this.#claimed, this.#preLeased]
+    const unbegun = queues.flatMap((queue) => queue.waiting.splice(0).map((held) => ({ queue, row: held.row })))
     if (unbegun.length > 0) await this.#release(unbegun.map(({ row }) => row))
-    for (const { line } of unbegun) line.inFlight -= 1
+    for (const { queue } of unbegun) queue.inFlight -= 1
   }
 
   async #release(rows: readonly Row[]): Promise<void> {
@@ -219,11 +219,11 @@ class WorkerLoop<Row extends Leased> implements Worker {
    * Rows that waited for so long that their leases could end while they run, as those before them were costly. Whoever has capacity
    * claims them anew; run here, they would be done twice.
    */
-  #releaseStale(line: Line<Row>): void {
-    const stale = takeStale(line.waiting, performance.now())
+  #releaseStale(queue: RowQueue<Row>): void {
+    const stale = takeStale(queue.waiting, performance.now())
     if (stale.length === 0) return
     void this.#release(stale).then(() => {
-      this.#left(line, stale.length)
+      this.#left(queue, stale.length)
       void this.#claimMore()
     })
   }
@@ -232,29 +232,29 @@ class WorkerLoop<Row extends Leased> implements Worker {
     return this.#started && !this.#stopping && this.#alive
   }
 
-  #take(line: Line<Row>, rows: readonly Row[], sinceMs: number): void {
-    line.inFlight += rows.length
-    for (const row of rows) line.waiting.push({ row, sinceMs })
+  #take(queue: RowQueue<Row>, rows: readonly Row[], sinceMs: number): void {
+    queue.inFlight += rows.length
+    for (const row of rows) queue.waiting.push({ row, sinceMs })
     if (this.#stopping) this.#onIdle?.()
     else this.#runWaiting()
   }
 
-  #left(line: Line<Row>, count: number): void {
-    line.inFlight -= count
+  #left(queue: RowQueue<Row>, count: number): void {
+    queue.inFlight -= count
     if (this.#stopping) this.#onIdle?.()
   }
 
-  #over(line: Line<Row>): void {
-    this.#left(line, 1)
+  #over(queue: RowQueue<Row>): void {
+    this.#left(queue, 1)
     if (this.#mayBeMore) void this.#claimMore()
   }
 
   /** The source whose turn it is, or the other one if that has nothing. */
-  #takeTurn(): Line<Row> | undefined {
-    const first = this.#nextLine
+  #takeTurn(): RowQueue<Row> | undefined {
+    const first = this.#nextQueue
     const second = first === this.#claimed ? this.#preLeased : this.#claimed
     if (first.waiting.length > 0) {
-      this.#nextLine = second
+      this.#nextQueue = second
       return first
     }
     return second.waiting.length > 0 ? second : undefined
@@ -267,18 +267,18 @@ class WorkerLoop<Row extends Leased> implements Worker {
     while (mayBegin()) {
       this.#releaseStale(this.#claimed)
       this.#releaseStale(this.#preLeased)
-      const line = this.#takeTurn()
-      if (line === undefined) return
+      const queue = this.#takeTurn()
+      if (queue === undefined) return
       this.#runners += 1
-      void this.#runBatch(line, nextGroup(line.waiting, this.#options))
+      void this.#runBatch(queue, nextGroup(queue.waiting, this.#options))
     }
   }
 
-  async #runBatch(line: Line<Row>, group: readonly Held<Row>[]): Promise<void> {
+  async #runBatch(queue: RowQueue<Row>, group: readonly Held<Row>[]): Promise<void> {
     const beganMs = performance.now()
     await this.#runGroup(group, {
-      done: () => this.#over(line),
-      again: (rows) => void this.#runLater(line, rows),
+      done: () => this.#over(queue),
+      again: (rows) => void this.#runLater(queue, rows),
     })
     await this.#options.rest?.(performance.now() - beganMs)
     this.#runners -= 1
@@ -313,12 +313,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
     }
   }
 
-  async #runLater(line: Line<Row>, rows: readonly Held<Row>[]): Promise<void> {
+  async #runLater(queue: RowQueue<Row>, rows: readonly Held<Row>[]): Promise<void> {
     await this.#options.sleep(againMs)
     const nowMs = performance.now()
     const fresh = rows.filter((held) => isFresh(held, nowMs))
-    this.#left(line, rows.length - fresh.length)
-    line.waiting.unshift(...fresh)
+    this.#left(queue, rows.length - fresh.length)
+    queue.waiting.unshift(...fresh)
     if (this.#stopping) return this.#onIdle?.()
     this.#runWaiting()
     if (this.#mayBeMore) void this.#claimMore()
@@ -347,7 +347,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const capacity = Math.min(this.#claimSize(), claimedMax - inFlight)
     if (this.#claiming !== undefined || !this.#mayWork() || waiting.length >= batchMax || mayClaim?.() === false) return
     if (this.#options.claimsToRun === true && this.#runners + waiting.length > 0) return
-    // Not in crumbs: with nearly everything in flight it waits until there is capacity for a batch.
+    // A claim of one row costs almost as much as one of a batch: with nearly everything in flight it waits until there is capacity for
+    // a batch, instead of claiming a row whenever one is over.
     if (capacity < Math.min(batchMax, claimedMax, this.#claimSize())) return
     this.#mayBeMore = false
     let count = 0

@@ -19,7 +19,7 @@ export interface Decided {
   readonly deferred: readonly DeferredDecision[]
 }
 
-/** Returns the ids of the jobs that were still ours. Next steps are handed to this node's worker if it has room. */
+/** Returns the ids of the jobs that were still ours. Next steps are handed to this node's worker if it has capacity. */
 export async function recordDecisions(
   db: Db,
   world: World,

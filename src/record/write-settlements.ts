@@ -40,7 +40,8 @@ export interface Written {
   readonly preLeased: readonly Job[]
 }
 
-export interface SettlingParts {
+/** Settlements, and what is written with them. */
+export interface SettlementBatch {
   readonly settlements: readonly Settlement[]
   readonly madeAfter?: MadeAfter
   /** The results of the calls of these jobs, if calls were made. */
@@ -58,7 +59,7 @@ export async function writeSettlements(
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, madeAfter = noneMade, results = [], calls = [], suppressions = [], reservation }: SettlingParts,
+  { settlements, madeAfter = noneMade, results = [], calls = [], suppressions = [], reservation }: SettlementBatch,
 ): Promise<Written> {
   if (settlements.length === 0) return { stillLeased: new Set(), preLeased: [] }
   const now = world.now()
@@ -138,7 +139,7 @@ export async function writeClosing(
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, ...parts }: SettlingParts,
+  { settlements, ...parts }: SettlementBatch,
 ): Promise<Written> {
   const now = world.now()
   const closing = fastFlatMap(settlements, (settlement) => settlement.closes ?? [])

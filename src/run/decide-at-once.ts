@@ -95,7 +95,8 @@ async function decide(
   const decided = await costly.timed(environment, large, () => decideBatch(parts, jobs))
   stages.weights.note(jobs, decided)
   if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
-  // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
+  // None has a row yet, just like a job that is made after another. So each is listed as made after itself: one that waits for a slot
+  // is then written as well. A job with a row would only keep its lease.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
   // Not at hand, but soon: deciding in its own turn would take another commit.
   const left = facts.mayBeSuppressed

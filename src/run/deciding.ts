@@ -16,11 +16,11 @@ export interface Deciding extends FactSources, LinkSources, OutgoingParts {
   readonly world: World
 }
 
-export type DecidingParts = Pick<Deciding, 'db' | 'world' | 'renderer' | 'operatorMail'> & {
+export type DecidingSources = Pick<Deciding, 'db' | 'world' | 'renderer' | 'operatorMail'> & {
   readonly linkBase?: string | undefined
 }
 
-export function createDeciding({ db, world, renderer, operatorMail, linkBase }: DecidingParts): Deciding {
+export function createDeciding({ db, world, renderer, operatorMail, linkBase }: DecidingSources): Deciding {
   return {
     db,
     world,

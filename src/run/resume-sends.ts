@@ -120,7 +120,7 @@ async function withoutRefused(
   )
   const refused = jobs.flatMap((one) => {
     const unsent = facts.unsent.get(one.job.id) ?? []
-    return lateRefusal(one, { unsent, isCalledOff: canceled.has(one.job.id), now: world.now() }) ?? []
+    return lateRefusal(one, { unsent, isCanceled: canceled.has(one.job.id), now: world.now() }) ?? []
   })
   if (refused.length === 0) return jobs
   await leaveUnsent(db, world, environment, queue, refused.map(withUnsent(facts)))

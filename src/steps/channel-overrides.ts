@@ -81,8 +81,8 @@ function otherMembers(
   return Object.fromEntries(other.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])))
 }
 
-/** A step is known by its id, its uuid, or its name as the second face writes it. */
-export function stepNames(step: NotificationStep): string[] {
+/** A step is known by its id, its uuid, or its name as API v2 writes it. */
+function stepNames(step: NotificationStep): string[] {
   return [step._id, step.uuid, ...(step.name === undefined ? [] : [slugOf(step.name)])].filter((name) => name !== '')
 }
 

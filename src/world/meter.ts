@@ -6,12 +6,12 @@ import type { Channel } from '../domain/delivery/integration.ts'
  * How one attempt at a message ended. `retried`: it is tried again, by the same integration or by the next. `unsure`:
  * it may have been sent, and is not repeated. `captured`: stored instead of sent.
  */
-export const messageOutcomes = ['sent', 'captured', 'retried', 'unsure', 'failed'] as const
+const messageOutcomes = ['sent', 'captured', 'retried', 'unsure', 'failed'] as const
 export type MessageOutcome = (typeof messageOutcomes)[number]
 
 export const laneNames = ['direct', 'fan_out'] as const
 export type QueueName = 'jobs' | 'tasks'
-export const webhookOutcomes = ['delivered', 'failed'] as const
+const webhookOutcomes = ['delivered', 'failed'] as const
 export type WebhookOutcome = (typeof webhookOutcomes)[number]
 
 /** Where no provider had anything to do with a message. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { json, sql } from '../../src/db/sql.ts'
-import { activityPage } from '../../src/read/activity/activity.ts'
+import { stampedActivityPage } from '../../src/read/activity/activity.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import type { CallOptions, Json, TestApp, TestAppOptions, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -71,7 +71,7 @@ after(async () => {
 
 async function directPage(limit = 10): Promise<Json> {
   const environment = await environmentOf(app, 'Development')
-  const page = await activityPage(app.database.db, environment, { page: 0, limit }, createPinnedVersions())
+  const { page } = await stampedActivityPage(app.database.db, environment, { page: 0, limit }, createPinnedVersions())
   return JSON.parse(JSON.stringify(page))
 }
 

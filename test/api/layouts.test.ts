@@ -1,4 +1,4 @@
-// Layouts over the API: both faces, the one default, what cannot be rendered, and what is in use.
+// Layouts over the API: v1 and v2, the one default, what cannot be rendered, and what is in use.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Novu } from '@novu/api'

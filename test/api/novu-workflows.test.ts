@@ -113,7 +113,7 @@ test('the client previews a step', async () => {
   assert.deepEqual(result.previewPayloadExample.payload, { id: '7' })
 })
 
-test('the client reads a workflow of the first face', async () => {
+test('the client reads a workflow of API v1', async () => {
   const blocks = [{ type: 'text', content: 'Hello' }]
   const template = { type: 'email', subject: 'S', contentType: 'editor', content: blocks }
   const timed = { type: 'timed', amount: 1, unit: 'days', timed: { atTime: '09:00' } }

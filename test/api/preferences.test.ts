@@ -299,7 +299,7 @@ test('changes that come together are all there afterwards', async () => {
   assert.deepEqual((await read(reader)).global.channels, Object.fromEntries(names.map((name) => [name, false])))
 })
 
-test('what the first face has: read and changed, for all and for one', async () => {
+test('what API v1 has: read and changed, for all and for one', async () => {
   const reader = await person()
   const path = `/v1/subscribers/${encodeURIComponent(reader)}/preferences`
   const globally = await app.call('PATCH', path, { body: { preferences: [{ type: 'email', enabled: false }] } })

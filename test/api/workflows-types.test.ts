@@ -1,4 +1,4 @@
-// Steps of every type in the first face: what is stored of them, and what they cannot do without.
+// Steps of every type in API v1: what is stored of them, and what they cannot do without.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

@@ -1,4 +1,4 @@
-// Ill-formed workflows of the second face: every mistake is found when they are saved, and named by its place there.
+// Ill-formed workflows of API v2: every mistake is found when they are saved, and named by its place there.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

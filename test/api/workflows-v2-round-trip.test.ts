@@ -1,4 +1,4 @@
-// Whatever is said in the second face reads as it was said: random workflows, saved, read, and saved as they were read.
+// Whatever is said in API v2 reads as it was said: random workflows, saved, read, and saved as they were read.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { channels } from '../../src/domain/delivery/integration.ts'
@@ -150,6 +150,6 @@ test('random workflows read as they were said, and saving what was read changes 
     const back = await app.call('PUT', `/v1/workflows/${made.body._id}`, { body: first })
     assert.equal(back.status, 200, `${place}: ${back.text}`)
     const after = said((await app.call('GET', `/v2/workflows/${made.body._id}`)).body)
-    assert.deepEqual(after.steps, given.steps, `${place}: through the first face`)
+    assert.deepEqual(after.steps, given.steps, `${place}: through API v1`)
   }
 })

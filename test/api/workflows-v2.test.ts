@@ -1,4 +1,4 @@
-// Workflows in the second face: made, read, listed, changed and deleted; and how each face reads what the other made.
+// Workflows in API v2: made, read, listed, changed and deleted; and how v1 and v2 read what the other made.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
@@ -126,7 +126,7 @@ test('PATCH changes what it names, null clears, and steps and preferences stay',
   )
 })
 
-test('members of the first face are ignored, whatever they hold', async () => {
+test('members of API v1 are ignored, whatever they hold', async () => {
   const others = { data: 5, critical: true, identifier: 'sneaked', notificationGroupId: 'x', preferenceSettings: 'no' }
   const made = await createV2({ workflowId: 'ignoring', ...others })
   await replace('ignoring', others)
@@ -165,7 +165,7 @@ test('preferences come to the settings that count, and read as they were given',
   const first = (await app.call('GET', '/v1/workflows/prefs')).body
   assert.equal(first.critical, false, 'the dashboard wins over the author')
   assert.deepEqual(first.preferenceSettings, { email: false, sms: false, in_app: true, chat: true, push: true })
-  assert.equal(first.preferences, undefined, 'a member of the second face')
+  assert.equal(first.preferences, undefined, 'a member of API v2')
 
   await app.call('PATCH', '/v1/workflows/prefs', { body: { critical: true, preferenceSettings: { email: true } } })
   const { preferences } = await read('prefs')
@@ -222,7 +222,7 @@ test('the list pages, sorts, searches, and counts all that fit', async () => {
   }
 })
 
-/** A workflow with much that only the first face can say. */
+/** A workflow with much that only API v1 can say. */
 async function createFirst(workflowId: string): Promise<Json> {
   const filters = [condition('team')]
   const content = [{ type: 'text', content: 'Hello {{ payload.name }}' }]
@@ -244,7 +244,7 @@ async function createFirst(workflowId: string): Promise<Json> {
   })
 }
 
-test('a workflow of the first face reads through the second', async () => {
+test('a workflow of API v1 reads through v2', async () => {
   const made = await createFirst('first')
   const second = await read('first')
   assert.equal(second.origin, 'platform-cloud-v1')
@@ -269,14 +269,14 @@ test('a workflow of the first face reads through the second', async () => {
   assert.deepEqual(second.preferences.default.all, { enabled: true, readOnly: true })
 })
 
-test('a change by the second face keeps what only the first can say', async () => {
+test('a change by API v2 keeps what only v1 can say', async () => {
   const made = await createFirst('kept')
   const second = await read('kept')
   await replace('kept', { ...second, preferences: { user: null, workflow: second.preferences.default } })
   const now = (await app.call('GET', '/v1/workflows/kept')).body
   const { backoffAmount, backoffUnit, ...metadata } = now.steps[1].metadata
   assert.deepEqual([backoffAmount, backoffUnit, metadata], [5, 'minutes', made.steps[1].metadata])
-  // The second face wants a name for each step, and a back-off that says how long.
+  // API v2 wants a name for each step, and a back-off that says how long.
   const comparable = (workflow: Json): Json => ({
     ...workflow,
     updatedAt: '',
@@ -288,7 +288,7 @@ test('a change by the second face keeps what only the first can say', async () =
   assert.equal((await read('kept')).origin, 'platform-cloud')
 })
 
-test('a workflow of the second face reads through the first', async () => {
+test('a workflow of API v2 reads through v1', async () => {
   const skip = { '==': [{ var: 'payload.plan' }, 'free'] }
   await createV2({
     workflowId: 'second',

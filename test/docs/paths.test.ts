@@ -25,6 +25,41 @@ test('every file that a document names is there', () => {
   assert.deepEqual(missing('see `src/main.ts` and `src/gone.ts`'), ['src/gone.ts'])
 })
 
+/** More than a newcomer reads in a day is no spine. */
+const spineMax = 35
+
+/** What is wrong with the list of files to read in ARCHITECTURE, which the leaves follow. */
+function spineMistakes(text: string): string[] {
+  const [, after = ''] = text.split(/^### One trigger: the spine$/m)
+  const [spine = '', leaves = ''] = after.split(/^### The leaves$/m)
+  const items = [...spine.matchAll(/^(\d+)\. `(src\/[^`]+)`: /gm)].map(([, place, file = '']) => ({ place, file }))
+  const files = items.map(({ file }) => file)
+  const [rest = ''] = leaves.split(/^### /m)
+  return [
+    ...(files.length === 0 || files.length > spineMax ? [`${files.length} files`] : []),
+    ...items.flatMap(({ place }, at) => (Number(place) === at + 1 ? [] : [`${place} is number ${at + 1}`])),
+    ...files.filter((file) => !existsSync(join(projectRoot, file))).map((file) => `${file} is missing`),
+    ...files.filter((file, at) => files.indexOf(file) < at).map((file) => `${file} is there twice`),
+    ...files.filter((file) => rest.includes(`\`${file}\``)).map((file) => `${file} is a leaf too`),
+  ]
+}
+
+test('the spine of ARCHITECTURE is a list of at most 35 files, each there once and none of them a leaf', () => {
+  assert.deepEqual(spineMistakes(readProjectFile('ARCHITECTURE.md')), [])
+  const made = [
+    '### One trigger: the spine',
+    '1. `src/main.ts`: a',
+    '3. `src/gone.ts`: b',
+    '### The leaves',
+    '`src/main.ts`',
+  ]
+  const found = ['3 is number 2', 'src/gone.ts is missing', 'src/main.ts is a leaf too']
+  assert.deepEqual(spineMistakes(made.join('\n')), found)
+  assert.deepEqual(spineMistakes('### The spine'), ['0 files'])
+  const long = Array.from({ length: 36 }, (_, at) => `${at + 1}. \`src/main.ts\`: again`)
+  assert.equal(spineMistakes([made[0], ...long].join('\n'))[0], '36 files')
+})
+
 const sources = readSources(['src', 'scripts', 'bench', 'soak', 'fuzz'], ['.ts', '.mjs'])
 const cited = /\bdocs\/[\w./-]+\.(?:md|json|yaml)/g
 

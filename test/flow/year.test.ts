@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Schedule } from '../../src/domain/preferences/schedule.ts'
-import { isOpen } from '../../src/domain/preferences/schedule.ts'
+import { nextOpening } from '../../src/domain/preferences/schedule.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
@@ -138,7 +138,8 @@ test('no one is notified outside their hours, no event is lost or sent twice, an
     const person = byAddress.get(to[0] ?? '') ?? assert.fail(`a mail to ${to}`)
     const { isCritical } = byName.get(subject) ?? assert.fail(`a mail of ${subject}`)
     const at = new Date(atMs)
-    const mayHear = isCritical || person.schedule === undefined || isOpen(person.schedule, person.timezone, at)
+    const openAt = person.schedule === undefined ? at : nextOpening(person.schedule, person.timezone, at)
+    const mayHear = isCritical || openAt?.getTime() === atMs
     assert.ok(mayHear, `${subject} reached ${person.timezone} at ${at.toISOString()}`)
     const mentioned = [...body.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]))
     for (const n of new Set(mentioned)) reported.set(n, (reported.get(n) ?? 0) + 1)

@@ -5,7 +5,7 @@ import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
 import { over } from '../../src/domain/delivery/due.ts'
 import { jobIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
-import { activityPage, findActivity, stampedActivityPage } from '../../src/read/activity/activity.ts'
+import { findActivity, stampedActivityPage } from '../../src/read/activity/activity.ts'
 import type { ActivityQuery } from '../../src/read/activity/activity-filters.ts'
 import { activityStamp } from '../../src/read/activity/activity-stamp.ts'
 import { findEventProgress } from '../../src/read/activity/event-progress.ts'
@@ -185,25 +185,25 @@ async function addFanOut(people: readonly string[]): Promise<{ id: string; notif
 }
 
 type Filters = Partial<ActivityQuery>
-const read = (filters: Filters) => (db: Parameters<typeof activityPage>[0]) =>
-  activityPage(db, scene.environment, { page: 0, limit, ...filters }, versions)
+const read = (filters: Filters) => (db: Parameters<typeof stampedActivityPage>[0]) =>
+  stampedActivityPage(db, scene.environment, { page: 0, limit, ...filters }, versions)
 
 async function pinned(what: string, filters: Filters, expected: number): Promise<void> {
   const bounds = { rows: rowsExaminedMax, pages: pagesTouchedMax }
-  const page = await assertBounded(app.database.db, what, bounds, read(filters))
+  const { page } = await assertBounded(app.database.db, what, bounds, read(filters))
   assert.equal(page.data.length, expected, what)
 }
 
 async function pinnedWalk(what: string, filters: Filters, expected: number): Promise<void> {
   const bounds = { rows: rowsWalkedMax, pages: pagesWalkedMax }
-  const page = await assertBounded(app.database.db, what, bounds, read(filters))
+  const { page } = await assertBounded(app.database.db, what, bounds, read(filters))
   assert.equal(page.data.length, expected, what)
 }
 
 /** Where there are several filters, up to a thousand rows of each are counted. */
 async function pinnedCounted(what: string, filters: Filters, expected: number): Promise<void> {
   const bounds = { rows: 3_000 + rowsExaminedMax, pages: pagesWalkedMax }
-  const page = await assertBounded(app.database.db, what, bounds, read(filters))
+  const { page } = await assertBounded(app.database.db, what, bounds, read(filters))
   assert.equal(page.data.length, expected, what)
 }
 
@@ -239,8 +239,8 @@ test('a page without filters is two prepared statements, and a third where no pr
 })
 
 test('whether the newest page is still the same is asked in one prepared statement, which looks at its own rows', async () => {
-  const { stamped } = await stampedActivityPage(app.database.db, scene.environment, { page: 0, limit }, versions)
-  const jobIds = (await read({})(app.database.db)).data.flatMap(({ jobs }) => jobs.map(({ _id }) => _id))
+  const { page, stamped } = await read({})(app.database.db)
+  const jobIds = page.data.flatMap(({ jobs }) => jobs.map(({ _id }) => _id))
   assert.equal(stamped, undefined, 'no provider was chosen yet')
   const recording = recordStatements(app.database.db)
   await activityStamp(recording, scene.environment, limit, jobIds)

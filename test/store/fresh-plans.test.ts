@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test'
 import type { Sql } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
-import { activityPage } from '../../src/read/activity/activity.ts'
+import { stampedActivityPage } from '../../src/read/activity/activity.ts'
 import { activityStamp } from '../../src/read/activity/activity-stamp.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
-import { feedCount, feedPage, feedStamp } from '../../src/read/messages/feed.ts'
+import { feedCount, feedStamp, stampedFeedPage } from '../../src/read/messages/feed.ts'
 import { findInbox, inboxCounts, inboxPage } from '../../src/read/messages/inbox.ts'
 import { countMessages, findMessagePage } from '../../src/read/messages/message-pages.ts'
 import { countOpen } from '../../src/store/messages/open-counts.ts'
@@ -73,7 +73,9 @@ const firstPage = { page: 0, limit: 10 }
 test('a page of the feed and its count look at one person’s messages', async () => {
   for (const marks of [{}, { read: false }, { seen: false }, { read: true }]) {
     const query = { ...firstPage, ...marks }
-    await bounded(`feed ${JSON.stringify(marks)}`, (db) => feedPage(db, environment, 'person-7', query, versions))
+    await bounded(`feed ${JSON.stringify(marks)}`, (db) =>
+      stampedFeedPage(db, environment, 'person-7', query, versions),
+    )
     await bounded(`feed stamp ${JSON.stringify(marks)}`, (db) => feedStamp(db, environment, 'person-7', query))
     await bounded(`feed count ${JSON.stringify(marks)}`, (db) =>
       feedCount(db, environment, 'person-7', { ...marks, limit: 100 }),
@@ -104,7 +106,7 @@ test('so do the messages of one person', async () => {
 test('a page of the activity looks at a page of notifications', async () => {
   for (const filter of [{}, { subscriberIds: ['person-7'] }, { channels: ['in_app' as const] }]) {
     await bounded(`activity ${JSON.stringify(filter)}`, (db) =>
-      activityPage(db, environment, { ...firstPage, ...filter }, versions),
+      stampedActivityPage(db, environment, { ...firstPage, ...filter }, versions),
     )
   }
   await bounded('stamp of the activity', (db) => activityStamp(db, environment, firstPage.limit, []))

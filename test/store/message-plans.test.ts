@@ -8,7 +8,7 @@ import type { Environment, Principal } from '../../src/domain/environment.ts'
 import { dayMs, minuteMs } from '../../src/domain/insight/counts.ts'
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
 import type { FeedFilter, FeedQuery } from '../../src/read/messages/feed.ts'
-import { feedCount, feedPage, feedStamp } from '../../src/read/messages/feed.ts'
+import { feedCount, feedStamp, stampedFeedPage } from '../../src/read/messages/feed.ts'
 import type { MessagesQuery } from '../../src/read/messages/messages.ts'
 import { messagesPage } from '../../src/read/messages/messages.ts'
 import { markNext } from '../../src/store/messages/marks.ts'
@@ -80,8 +80,8 @@ after(() => app.close())
 
 const feed =
   (query: Partial<FeedQuery>, subscriberId = 'busy') =>
-  (db: Sql) =>
-    feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
+  async (db: Sql) =>
+    (await stampedFeedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions))?.page
 const stamp =
   (query: Partial<FeedQuery>, subscriberId = 'busy') =>
   (db: Sql) =>

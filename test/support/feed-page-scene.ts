@@ -1,6 +1,6 @@
 // Reads of feeds by which a test sees how each was answered: from a kept page or in full.
 import { createPinnedVersions } from '../../src/read/activity/pinned-versions.ts'
-import { feedPage } from '../../src/read/messages/feed.ts'
+import { stampedFeedPage } from '../../src/read/messages/feed.ts'
 import type { CallOptions, Json, TestApp, TestAppOptions, TestReply } from './app.ts'
 import { createTestApp } from './app.ts'
 import { createFaultyDb } from './faulty-db.ts'
@@ -56,6 +56,6 @@ export async function directPage(
 ): Promise<Json> {
   const environment = await environmentOf(app, environmentName)
   const asked = { page: 0, limit: 10, ...query }
-  const page = await feedPage(app.database.db, environment, subscriberId, asked, createPinnedVersions())
-  return page === undefined ? undefined : JSON.parse(JSON.stringify(page))
+  const found = await stampedFeedPage(app.database.db, environment, subscriberId, asked, createPinnedVersions())
+  return found === undefined ? undefined : JSON.parse(JSON.stringify(found.page))
 }

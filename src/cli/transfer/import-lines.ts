@@ -45,7 +45,7 @@ export interface ImportState {
   readonly changed: Readonly<Record<string, number>>
 }
 
-export const nothingImported: ImportState = { line: 0, counts: {}, changed: {} }
+const nothingImported: ImportState = { line: 0, counts: {}, changed: {} }
 
 /** Everything else is written one by one. */
 const perBatch: Readonly<Partial<Record<ExportKind, number>>> = {

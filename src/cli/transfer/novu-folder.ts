@@ -8,7 +8,7 @@ import { jsonRows, textLines } from './rows.ts'
 import type { Page, Thing } from './target.ts'
 
 /** What a folder may hold, without the ending. */
-export const folderFiles = [
+const folderFiles = [
   'integrations',
   'feeds',
   'layouts',

@@ -59,7 +59,7 @@ export function layoutOf(source: Thing): Carried<Thing> {
 }
 
 /** The editor's documents are JSON. */
-export const isBlockDocument = (content: string): boolean => /^\s*\{\s*"type"\s*:\s*"doc"/.test(content)
+const isBlockDocument = (content: string): boolean => /^\s*\{\s*"type"\s*:\s*"doc"/.test(content)
 
 export interface Names {
   /** Layouts and feeds by the ids of the source. */

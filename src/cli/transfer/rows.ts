@@ -139,7 +139,7 @@ interface CsvLine {
 }
 
 /** A quote opens a cell only at its beginning; a quote anywhere else in a plain cell is a mistake. */
-export function csvLine(text: string, before?: OpenRow, separator = ','): CsvLine {
+function csvLine(text: string, before?: OpenRow, separator = ','): CsvLine {
   if (before === undefined && !text.includes('"')) return { cells: text.split(separator) }
   const cells = before?.cells ?? []
   let [at, parts]: [number, string[] | undefined] = [0, before?.parts]

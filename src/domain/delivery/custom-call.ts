@@ -8,15 +8,15 @@ export interface CallMistake {
   readonly message: string
 }
 
-export const callMethods = ['POST', 'PUT', 'PATCH'] as const
+const callMethods = ['POST', 'PUT', 'PATCH'] as const
 export const callTimeoutMs = 10_000
 /** A third of a lease: enough time is left to record the result of the call. */
 export const callTimeoutMsMax = 20_000
 export const callTimeoutMsMin = 100
 /** Servers refuse longer ones. */
-export const callUrlLengthMax = 4_000
+const callUrlLengthMax = 4_000
 const headersMax = 20
-export const headerLengthMax = 4_000
+const headerLengthMax = 4_000
 /** Texts in the body's own members, at any depth: each is a template. */
 const bodyTextsMax = 200
 const bodyDepthMax = 10
@@ -24,7 +24,7 @@ const bodyDepthMax = 10
 const bodyTextLengthMax = 10_000
 
 /** The fields that every request has; the fields of a body have other names. */
-export const reservedFields = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
+const reservedFields = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
 
 /** What the request itself contains. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -191,10 +191,11 @@ export const resultBytesMax = 64 * 1024
 /** Deeper than anything a template walks; databases reject unlimited nesting. */
 const resultDepthMax = 50
 
-export type CallResult = Readonly<Record<string, unknown>>
+/** What the service of a custom step answered. */
+export type CustomResult = Readonly<Record<string, unknown>>
 
 /** What is stored of a response; undefined if it is not a JSON object of a size and depth that can be stored. */
-export function callResultOf(text: string): CallResult | undefined {
+export function callResultOf(text: string): CustomResult | undefined {
   if (text === '' || Buffer.byteLength(text) >= resultBytesMax) return undefined
   let value: unknown
   try {
@@ -207,7 +208,7 @@ export function callResultOf(text: string): CallResult | undefined {
 }
 
 /** Without NUL and unpaired surrogates, which databases reject, in names and texts. */
-export function storableObject(value: Readonly<Record<string, unknown>>): CallResult {
+export function storableObject(value: Readonly<Record<string, unknown>>): CustomResult {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), storableValue(member)]))
 }
 

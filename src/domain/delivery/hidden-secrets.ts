@@ -9,7 +9,7 @@ export function hiddenAs(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? { hidden: hiddenSecret } : hiddenSecret
 }
 
-export function isHidden(value: unknown): boolean {
+function isHidden(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === hiddenSecret
   const members = Object.entries(value)
   return members.length === 1 && members.every(([name, member]) => name === 'hidden' && member === hiddenSecret)

@@ -68,7 +68,7 @@ export type CredentialKey = keyof Credentials
 const credentialKeys: ReadonlySet<string> = new Set([...credentialTexts, ...credentialFlags, ...credentialObjects])
 
 /** What happens to a message that may have been sent, if the provider cannot recognise a repeat. */
-export const unsurePolicies = ['retry', 'skip'] as const
+const unsurePolicies = ['retry', 'skip'] as const
 export type UnsurePolicy = (typeof unsurePolicies)[number]
 
 export interface Configurations {

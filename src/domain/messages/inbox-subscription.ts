@@ -13,7 +13,7 @@ export interface InboxSubscription {
 }
 
 /** The name that public clients use for an unnamed subscription: with the contexts of the session, if it has any. */
-export function ownIdentifier({ subscriberId, contextKeys }: Reader, topicKey: string): string {
+function ownIdentifier({ subscriberId, contextKeys }: Reader, topicKey: string): string {
   const plain = defaultIdentifier(topicKey, subscriberId)
   return contextKeys.length === 0 ? plain : `${plain}:ctx_${contextKeys.join(',')}`
 }

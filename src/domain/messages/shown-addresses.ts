@@ -20,7 +20,7 @@ export function textWithoutLinks(text: string): string {
 }
 
 /** Any value as JSON holds it, with every text in it. */
-export function withoutLinks<Value>(value: Value): Value {
+function withoutLinks<Value>(value: Value): Value {
   if (typeof value === 'string') return textWithoutLinks(value) as Value
   if (Array.isArray(value)) return value.map(withoutLinks) as Value
   if (typeof value !== 'object' || value === null || value instanceof Date) return value

@@ -1,4 +1,4 @@
-// Preferences in the shapes callers see: those of the second face, of its bulk call, and of the first face.
+// Preferences in the shapes callers see: those of API v2, of its bulk call, and of API v1.
 import type { Channel } from '../delivery/integration.ts'
 import { channels } from '../delivery/integration.ts'
 import type { PreferenceSettings, Severity } from '../workflows/workflow.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createRandom, fuzzRounds } from '../../../test/support/random.ts'
 import { weekDays } from '../workflows/workflow.ts'
 import type { DaySchedule, Schedule, TimeRange } from './schedule.ts'
-import { isOpen, minuteOfDay, nextOpening } from './schedule.ts'
+import { minuteOfDay, nextOpening } from './schedule.ts'
 
 const minuteMs = 60_000
 const office: Schedule = {
@@ -15,6 +15,10 @@ const office: Schedule = {
   },
 }
 const at = (text: string): Date => new Date(text)
+
+/** Open now: the next opening is not later. */
+const isOpen = (schedule: Schedule, zone: string | null, now: Date): boolean =>
+  nextOpening(schedule, zone, now)?.getTime() === now.getTime()
 
 test('it is open from the start of its hours until just before their end, by the clocks of the zone', () => {
   // 2026-03-02 is a Monday; Berlin is an hour ahead of UTC.

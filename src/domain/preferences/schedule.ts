@@ -33,16 +33,13 @@ export interface Schedule {
   readonly outside?: OutsideWay
 }
 
-/** In the zone's own clocks: an hour that they show twice is open twice, one that they skip is not there. */
-export function isOpen(schedule: Schedule, zone: string | null, at: Date): boolean {
-  const week = weekOf(schedule)
-  return week === undefined || isOpenAt(week, wallMsAt(at.getTime(), usableZone(zone)))
-}
-
 /** Hours that are there once a week may fall into what clocks skip, but not three weeks in a row. */
 const searchedDaysMax = 22
 
-/** The first time at or after `at` at which it is open; undefined if it never is. */
+/**
+ * The first time at or after `at` at which it is open; undefined if it never is. In the zone's own clocks: an hour that they
+ * show twice is open twice, one that they skip is not there.
+ */
 export function nextOpening(schedule: Schedule, zone: string | null, at: Date): Date | undefined {
   const week = weekOf(schedule)
   const clocks = usableZone(zone)

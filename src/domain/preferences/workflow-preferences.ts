@@ -43,7 +43,7 @@ function byChannel<Value>(wordOf: (channel: Channel) => Value): { [Name in Chann
   return Object.fromEntries(channels.map((channel) => [channel, wordOf(channel)])) as { [Name in Channel]: Value }
 }
 
-/** As they were given, unless the first face has changed the settings since. */
+/** As they were given, unless API v1 has changed the settings since. */
 export function preferencesOf(
   { critical, preferenceSettings }: WorkflowSettings,
   asGiven: GivenPreferences | undefined,

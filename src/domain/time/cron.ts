@@ -32,7 +32,7 @@ const weekDay: Field = { called: 'day of the week', min: 0, max: 7, names: dayNa
 const fields = [minute, hour, monthDay, month, weekDay]
 
 /** Every minute of an hour listed one by one still fits. */
-export const cronLengthMax = 255
+const cronLengthMax = 255
 
 const wanted = 'must be five fields (minute, hour, day of the month, month, day of the week) such as 30 9 * * MON-FRI'
 

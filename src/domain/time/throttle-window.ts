@@ -8,7 +8,7 @@ import type { TimingMistake } from './timing-mistakes.ts'
 import { durationMistakes, isObject, keyMistakes, oneOf, requiredPathMistakes } from './timing-mistakes.ts'
 
 /** More than anyone is ever sent; below what the count of a window can store. */
-export const thresholdMax = 1_000_000
+const thresholdMax = 1_000_000
 
 export function throttleMistakes(metadata: unknown, path = 'metadata'): TimingMistake[] {
   if (!isObject(metadata)) return [{ path, message: 'is required: an object with type, amount and unit' }]

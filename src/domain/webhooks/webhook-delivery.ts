@@ -40,7 +40,6 @@ const retryAfterMs = [
   24 * hourMs + 30 * minuteMs,
 ] as const
 
-export const deliveryAttemptsMax = retryAfterMs.length + 1
 /** Up to so much longer, so that those that failed together do not come back together. */
 const jitterShare = 0.1
 

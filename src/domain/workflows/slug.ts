@@ -1,4 +1,4 @@
-// Slugs of the second face: a name that can be read, and an id that can be found by.
+// Slugs of API v2: a name that can be read, and an id that can be found by.
 import { slugOf } from '../delivery/integration.ts'
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -16,7 +16,7 @@ export type ControlledType = (typeof controlledTypes)[number]
 
 const timing = ['type', 'amount', 'unit', 'cron', 'timed', 'extendToSchedule'] as const
 
-/** Every member that means something, by type. The last ones of digests and delays are the first face's. */
+/** Every member that means something, by type. The last ones of digests and delays are those of API v1. */
 export const controlMembers: Readonly<Record<ControlledType, readonly string[]>> = {
   email: ['subject', 'body', 'editorType', 'layoutId', 'from', 'replyTo', 'preheader', 'disableOutputSanitization'],
   in_app: [
@@ -182,7 +182,7 @@ function delayTypeOf(controls: Controls): string {
   return delayPath === undefined ? 'regular' : 'scheduled'
 }
 
-/** What a step's parts read as in the second face, whichever face wrote them. */
+/** What a step's parts read as in API v2, whichever version of the API wrote them. */
 export function controlsOf(step: Pick<StepVariant, 'template' | 'metadata' | 'skip'>): Record<string, unknown> {
   const { template, metadata, skip } = step
   const controls = isControlled(template.type) ? readers[template.type](template, { ...metadata }) : {}

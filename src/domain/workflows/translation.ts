@@ -36,11 +36,11 @@ export interface LocaleTexts {
 }
 
 /** A text may be a paragraph, not a document. */
-export const textLengthMax = 10_000
+const textLengthMax = 10_000
 /** As many as large applications have in all. */
-export const textsPerLocaleMax = 5_000
-export const textKeyLengthMax = 300
-export const textsDepthMax = 10
+const textsPerLocaleMax = 5_000
+const textKeyLengthMax = 300
+const textsDepthMax = 10
 /** Every language of the world with a script has fewer readers at one customer. */
 export const localesMax = 200
 /**
@@ -55,7 +55,7 @@ export function canonicalLocale(locale: string): string {
 }
 
 /** `zh-Hant-TW`, then `zh-Hant`, then `zh`. */
-export function localesFor(locale: string): string[] {
+function localesFor(locale: string): string[] {
   const parts = locale.split('-')
   return parts.map((_, index) => parts.slice(0, parts.length - index).join('-'))
 }

@@ -1,4 +1,4 @@
-// A workflow in the shape of the second face, out of the one model.
+// A workflow in the shape of API v2, out of the one model.
 import type { IntegrationStatus } from '../delivery/integration.ts'
 import { isChannel } from '../delivery/integration.ts'
 import type { GivenPreferences, WholePreference } from '../preferences/workflow-preferences.ts'
@@ -164,7 +164,7 @@ function headOf(row: StoredWorkflow) {
   }
 }
 
-/** The second face wants a name; the first may have none. */
+/** API v2 wants a name; a step of API v1 may have none. */
 const nameOf = ({ name, uuid }: StepVariant): string => name ?? uuid
 
 function stepV2Of(

@@ -252,8 +252,8 @@ export interface NotificationGroup {
   readonly _organizationId: string
 }
 
-/** Who made a workflow last: the API's first face, its second, or files. */
-export const workflowOrigins = ['v1', 'v2', 'external'] as const
+/** Who made a workflow last: API v1, API v2, or files. */
+const workflowOrigins = ['v1', 'v2', 'external'] as const
 export type WorkflowOrigin = (typeof workflowOrigins)[number]
 
 /** The Workflow of the interface. */

@@ -15,7 +15,7 @@ import { allowListOf, throwIfElsewhere } from './allowed-addresses.ts'
  * The environment that a call is for, or `*` for calls about sessions themselves. A page of another origin cannot send it:
  * the preflight request for it is refused.
  */
-export const dashboardHeader = 'x-posthorn-dashboard'
+const dashboardHeader = 'x-posthorn-dashboard'
 const cookiePrefix = 'posthorn_session_'
 /** One per environment. */
 const sessionsMax = 20

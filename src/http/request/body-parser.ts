@@ -19,7 +19,7 @@ export const jsonDepthMax = 100
  * If each element is checked separately, one that is too deep must not cost the others. JSON is parsed without a stack,
  * but written with one that ends at some 4,000 levels.
  */
-export const judgedDepthMax = 1_000
+const judgedDepthMax = 1_000
 
 /** None of them, an object, an array or a text, is shorter. */
 const valueBytesMin = 2

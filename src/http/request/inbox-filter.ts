@@ -17,7 +17,7 @@ export interface EchoedFilter {
 
 const plainMembers = ['read', 'archived', 'snoozed', 'seen', 'severity', 'createdGte', 'createdLte']
 
-export function filterOf(given: unknown): InboxFilter {
+function filterOf(given: unknown): InboxFilter {
   try {
     return readInboxFilter(given)
   } catch (error) {

@@ -16,7 +16,7 @@ import type { CanceledNotification } from '../../record/cancel/cancel-one.ts'
 import { cancelNotification } from '../../record/cancel/cancel-one.ts'
 import type { RetractState } from '../../record/recovery/retract.ts'
 import { retractNotification, retractPage, retractStart } from '../../record/recovery/retract.ts'
-import { callOffEvent, findEventIds } from '../../store/events/events.ts'
+import { findEventIds, markEventCanceled } from '../../store/events/events.ts'
 import { insertRetraction, retractionOf, sweepRetractions } from '../../store/events/retractions.ts'
 import { lockEvents } from '../../store/jobs/redrive.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
@@ -121,7 +121,7 @@ export async function retractEvent(
   const answer = await once<Retraction>(db, world, environment, call.idempotency, async (tx) => {
     const now = world.now()
     const eventId = (await findEventIds(tx, environment, [transactionId])).get(transactionId)
-    const event = eventId === undefined ? undefined : await callOffEvent(tx, environment, eventId, now)
+    const event = eventId === undefined ? undefined : await markEventCanceled(tx, environment, eventId, now)
     if (eventId === undefined || event === undefined) throw notFound(`No event has the transactionId ${transactionId}`)
     // No further recipients are resolved for it.
     await deleteTasks(tx, environment, [eventId])

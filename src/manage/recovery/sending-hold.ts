@@ -9,7 +9,7 @@ import type { Author } from '../../domain/operate/audit.ts'
 import { conflict } from '../../domain/problem.ts'
 import { cancelStart } from '../../record/cancel/cancel-page.ts'
 import { cancelTaskOf } from '../../record/cancel/cancel-task.ts'
-import { callOffEvents } from '../../store/events/events.ts'
+import { markEventsCanceled } from '../../store/events/events.ts'
 import { stopRedrive } from '../../store/events/redrives.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
 import type { SendingHold } from '../../store/operate/sending-holds.ts'
@@ -93,7 +93,7 @@ async function stopRedrives(db: Db, world: World, environment: Environment, held
 /** From here on nothing of them is sent; their tasks end what is left of them. */
 async function cancelEvents(tx: Tx, world: World, environment: Environment, ids: readonly string[]): Promise<void> {
   const now = world.now()
-  const events = await callOffEvents(tx, environment, ids, now)
+  const events = await markEventsCanceled(tx, environment, ids, now)
   await deleteTasks(tx, environment, ids)
   const tasks = events.map((event) =>
     cancelTaskOf({ eventId: event.id, versionId: event.version_id }, cancelStart, now),

@@ -32,7 +32,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** What a caller calls the content: its two faces have different names for it. */
+/** What a caller calls the content: API v1 and v2 have different names for it. */
 export interface NewLayout {
   readonly identifier?: string
   readonly name: string

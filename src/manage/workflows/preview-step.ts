@@ -105,7 +105,7 @@ export async function findByAnyName(db: Sql, environment: Environment, name: str
   return found ?? (slugged === undefined ? undefined : await findWorkflow(db, environment, slugged))
 }
 
-/** By id, by uuid (the second face's stepId) or by slug. */
+/** By id, by uuid (the stepId of API v2) or by slug. */
 export function stepCalled(steps: readonly NotificationStep[], name: string): NotificationStep | undefined {
   const slugged = idOfSlug('st', name)
   return steps.find((step) => step._id === name || step.uuid === name) ?? steps.find((step) => step._id === slugged)

@@ -152,4 +152,4 @@ function translationOf(row: TranslationRow): Translation {
 
 const named = (locale: string) => ({ kind: 'translation', id: locale, name: locale }) as const
 
-export const noTranslation = (locale: string) => notFound(`There are no texts for the locale ${locale}`)
+const noTranslation = (locale: string) => notFound(`There are no texts for the locale ${locale}`)

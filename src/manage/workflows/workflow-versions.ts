@@ -24,7 +24,7 @@ import { changeBy, firstApi } from './workflows.ts'
 /** A number as it is shown, or the current one. */
 export type VersionName = number | 'current'
 
-export async function workflowAt(
+async function workflowAt(
   db: Sql,
   environment: Environment,
   idOrIdentifier: string,

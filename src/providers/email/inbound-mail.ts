@@ -37,7 +37,7 @@ export function headersOf(entries: readonly (readonly [string, string])[]): Head
   return Object.fromEntries(named.toReversed())
 }
 
-export function headerOf(headers: Headers, name: string): string | undefined {
+function headerOf(headers: Headers, name: string): string | undefined {
   return Object.entries(headers).find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1]
 }
 

@@ -14,7 +14,7 @@ export interface ServiceAccount {
 }
 
 /** The key file contains an endpoint; its author could point us anywhere, so it is never used. */
-export const tokenEndpoint = 'https://oauth2.googleapis.com/token'
+const tokenEndpoint = 'https://oauth2.googleapis.com/token'
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging'
 /** Google accepts no more than an hour. */
 const assertionSeconds = 3600

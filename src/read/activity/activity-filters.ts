@@ -237,6 +237,6 @@ export function versionLookup(environment: Environment, condition: Statement, ve
     and v.id = ${versionId} and ${condition} limit 1) as of_version`
 }
 
-export function anyOf(conditions: readonly Statement[]): Statement {
+function anyOf(conditions: readonly Statement[]): Statement {
   return conditions.reduce((any, condition) => sql`${any} or ${condition}`)
 }

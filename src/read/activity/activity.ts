@@ -55,23 +55,13 @@ export async function activityWithoutAddresses<Job extends ActivityJob>(
   return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
 }
 
-/** Newest first. The interface has no count of this list. */
-export async function activityPage(
-  db: Sql,
-  environment: Environment,
-  query: ActivityQuery,
-  versions: PinnedVersions,
-): Promise<OffsetPage<Activity>> {
-  return (await stampedActivityPage(db, environment, query, versions)).page
-}
-
 export interface StampedActivityPage {
   readonly page: OffsetPage<Activity>
   /** Undefined where it shows something that the stamp does not cover. */
   readonly stamped: StampedJobs | undefined
 }
 
-/** The same, with the versions of the rows it was read from. */
+/** Newest first, with the versions of the rows it was read from. The interface has no count of this list. */
 export async function stampedActivityPage(
   db: Sql,
   environment: Environment,

@@ -41,7 +41,7 @@ export interface SteppedTime extends CountTime {
 }
 
 /** As many as a chart can show: a day of minutes, two months of hours, all days that are kept. */
-export const countStepsMax = 1_500
+const countStepsMax = 1_500
 const defaultMs = dayMs
 /** Up to these a finer step is still readable. */
 const minutesUpToMs = 6 * hourMs

@@ -33,17 +33,6 @@ export interface FeedQuery extends FeedFilter {
   readonly limit: number
 }
 
-/** Newest first; undefined if no subscriber has that id. */
-export async function feedPage(
-  db: Sql,
-  environment: Environment,
-  subscriberId: string,
-  query: FeedQuery,
-  versions: PinnedVersions,
-): Promise<OffsetPage<FeedItem> | undefined> {
-  return (await stampedFeedPage(db, environment, subscriberId, query, versions))?.page
-}
-
 export interface StampedFeedPage {
   readonly page: OffsetPage<FeedItem>
   /**
@@ -53,7 +42,7 @@ export interface StampedFeedPage {
   readonly stamp: string | undefined
 }
 
-/** The same, with its stamp. */
+/** Newest first, with its stamp; undefined if no subscriber has that id. */
 export async function stampedFeedPage(
   db: Sql,
   environment: Environment,

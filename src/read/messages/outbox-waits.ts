@@ -25,7 +25,7 @@ const lookEveryMs = 200
 /** A test suite runs some dozens of tests at once; each that waits may have its filter looked for at every arrival. */
 export const waitersPerEnvironmentMax = 64
 /** Each holds a connection open. */
-export const waitersMax = 512
+const waitersMax = 512
 /** Another node's clock may be behind, and a transaction may take long: what is this much older than the newest can still be new. */
 const lateMs = 30_000
 /** More arrivals within that time are not distinguished: then every look counts as news. */

@@ -90,7 +90,7 @@ function chosenOf(all: readonly Workflow[], wanted: readonly string[] | undefine
 
 const identifierOf = (workflow: Workflow): string => workflow.triggers[0]?.identifier ?? ''
 
-export function namesOf({ layouts, feeds }: Pick<StoredConfiguration, 'layouts' | 'feeds'>): DocumentNames {
+function namesOf({ layouts, feeds }: Pick<StoredConfiguration, 'layouts' | 'feeds'>): DocumentNames {
   const named = (all: readonly { _id: string; identifier: string }[]) =>
     new Map(all.map((one) => [one._id, one.identifier]))
   return { layouts: named(layouts), feeds: named(feeds) }

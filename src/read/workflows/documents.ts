@@ -2,7 +2,6 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Topic } from '../../domain/people/topic.ts'
 import type { Problem } from '../../domain/problem.ts'
 import { invalidField } from '../../domain/problem.ts'
 import { mapInTurns } from '../../domain/turn.ts'
@@ -11,7 +10,6 @@ import type { Layout } from '../../domain/workflows/layout.ts'
 import { layoutsMax } from '../../domain/workflows/layout.ts'
 import type { Workflow } from '../../domain/workflows/workflow.ts'
 import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
-import { type TopicRow, topicColumns, topicOf } from '../../store/people/topics.ts'
 import { listFeeds } from '../../store/workflows/feeds.ts'
 import { listLayouts } from '../../store/workflows/layouts.ts'
 import { findWorkflows } from '../../store/workflows/workflows.ts'
@@ -21,8 +19,6 @@ import { workflowWith } from './workflows.ts'
 /** Read at once: each has half a megabyte at the most. */
 const setSize = 25
 const feedsMax = 1_000
-/** Beyond that topics are data, not definitions. */
-export const topicsMax = 10_000
 
 /** All of them, also where some are to be deleted, or those with these identifiers. */
 export type CalledWorkflows = readonly string[] | 'all' | 'all for deletion'
@@ -75,10 +71,3 @@ export const allLayouts = (db: Sql, environment: Environment): Promise<Layout[]>
 
 export const allFeeds = (db: Sql, environment: Environment): Promise<Feed[]> =>
   listFeeds(db, environment, { offset: 0, limit: feedsMax })
-
-/** One more than the limit shows that there are more. */
-export async function allTopics(db: Sql, environment: Environment): Promise<Topic[]> {
-  const rows = await db.rows<TopicRow>(sql`
-    select ${topicColumns} from topics where environment_id = ${environment.id} order by key limit ${topicsMax + 1}`)
-  return rows.map(topicOf)
-}

@@ -1,4 +1,4 @@
-// Workflows as the second face reads them: one by id, identifier or slug, one of its steps, and the list with its filters.
+// Workflows as API v2 reads them: one by id, identifier or slug, one of its steps, and the list with its filters.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment, Principal } from '../../domain/environment.ts'
@@ -27,11 +27,7 @@ export interface WorkflowV2Query {
   readonly status?: readonly (typeof workflowStatuses)[number][]
 }
 
-export async function findWorkflowV2(
-  db: Sql,
-  environment: Environment,
-  name: string,
-): Promise<WorkflowRow | undefined> {
+async function findWorkflowV2(db: Sql, environment: Environment, name: string): Promise<WorkflowRow | undefined> {
   const found = await findWorkflow(db, environment, name)
   if (found !== undefined) return found
   const slugged = idOfSlug('wf', name)

@@ -1,4 +1,4 @@
-// Calls off jobs that a node has claimed although their event was canceled: the pages of the cancel have not come to them yet.
+// Cancels jobs that a node has claimed although their event was canceled: the pages of the cancel have not come to them yet.
 import type { Db } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'

@@ -1,13 +1,13 @@
 // What a cancellation adds to the counts: the steps that will not run, and the notifications that end with it.
 import type { CountedKey, CountKey } from '../../store/operate/counts.ts'
 
-interface CalledOff {
+interface CanceledJob {
   readonly versionId: string
   readonly step: number
 }
 
 /** With its last step a notification is over. */
-export function countedCanceled<Job extends CalledOff>(
+export function countedCanceled<Job extends CanceledJob>(
   jobs: readonly Job[],
   isLast: (job: Job) => boolean,
 ): CountedKey[] {

@@ -141,7 +141,10 @@ export function countedJobs(
 
 const noCalls: readonly CountedCall[] = []
 
-/** What the keys of a job depend on, if it succeeded and sent one message: that is nearly all of them. */
+/**
+ * What the keys of a job depend on, if it succeeded and sent one message: that is nearly all of them. Jobs of one kind share a list of
+ * keys. With a list for each, counting 100 jobs of one workflow and building their statement takes 1.2 to 2.5 times as long.
+ */
 interface Kind {
   readonly versionId: string
   readonly step: number

@@ -10,7 +10,7 @@ import { nextOpening } from '../../domain/preferences/schedule.ts'
 import type { StepType } from '../../domain/workflows/workflow.ts'
 import type { JobFacts } from './job-facts.ts'
 
-type HoldFacts = Pick<JobFacts, 'job' | 'step' | 'version' | 'subscriber' | 'digestStepId'>
+type HoldBackFacts = Pick<JobFacts, 'job' | 'step' | 'version' | 'subscriber' | 'digestStepId'>
 
 /** What reaches a subscriber wherever they are. The feed is silent, and steps that only wait notify no one. */
 const disturbing: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat', 'custom'])
@@ -18,7 +18,7 @@ const disturbing: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'pu
 const outOfApp: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat'])
 
 /** Undefined if it is to be sent now. */
-export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
+export function heldBack(facts: HoldBackFacts, now: Date): Decision | undefined {
   const { step, version, subscriber } = facts
   const { preferences, timezone } = subscriber
   if (preferences === null || version.definition.critical || !disturbing.has(step.template.type)) return undefined
@@ -38,7 +38,7 @@ export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
   return outside(facts, preferences.schedule?.outside ?? 'skip', until, now)
 }
 
-function outside(facts: HoldFacts, asked: OutsideWay, until: Date, now: Date): Decision {
+function outside(facts: HoldBackFacts, asked: OutsideWay, until: Date, now: Date): Decision {
   const { job, subscriber } = facts
   // What was held before may stand for others, and is not dropped because its turn came late.
   const way = asked === 'skip' && job.state?.heldBy !== undefined ? 'bundle' : asked
@@ -63,14 +63,14 @@ function outside(facts: HoldFacts, asked: OutsideWay, until: Date, now: Date): D
   }
 }
 
-function gather({ step }: HoldFacts, by: HeldBy, key: string, dueAt: Date): Decision {
+function gather({ step }: HoldBackFacts, by: HeldBy, key: string, dueAt: Date): Decision {
   return { kind: 'joinDigest', stepId: step._id, dueAt, held: { by, key }, details: [] }
 }
 
 /**
  * Whether the run was already collected for this subscriber: by a digest that precedes a step which sends something.
  */
-function isGathered({ step, version, digestStepId }: HoldFacts): boolean {
+function isGathered({ step, version, digestStepId }: HoldBackFacts): boolean {
   if (!outOfApp.has(step.template.type)) return true
   const gatheredAt = version.definition.steps.find((one) => one._id === digestStepId)
   return gatheredAt !== undefined && outOfApp.has(gatheredAt.template.type)
@@ -93,7 +93,7 @@ const extensionsMax = 3
 /**
  * For a job whose wait has ended: what was held is released, and what would end outside the hours continues to wait.
  */
-export function heldOn(facts: HoldFacts, now: Date): Decision | undefined {
+export function heldOn(facts: HoldBackFacts, now: Date): Decision | undefined {
   const { job } = facts
   if (job.state?.heldBy !== undefined) {
     const { windowId } = job.state
@@ -116,14 +116,14 @@ export function heldOn(facts: HoldFacts, now: Date): Decision | undefined {
 }
 
 /** The detail of a wait that ends outside the hours after all. */
-export function extensionDetails(facts: HoldFacts, now: Date): StoredDetail[] {
+export function extensionDetails(facts: HoldBackFacts, now: Date): StoredDetail[] {
   const extensions = facts.job.state?.scheduleExtensions ?? 0
   if (extensions < extensionsMax || extendsTo(facts, now) === undefined) return []
   return [detail(now, 'scheduleExtensionsMax', { raw: { scheduleExtensionsCount: extensions } })]
 }
 
 /** Undefined when it ends now, as most do. */
-function extendsTo({ step, version, subscriber }: HoldFacts, now: Date): Date | undefined {
+function extendsTo({ step, version, subscriber }: HoldBackFacts, now: Date): Date | undefined {
   const { preferences, timezone } = subscriber
   const { metadata } = step
   const isAsked = metadata !== undefined && 'extendToSchedule' in metadata && metadata.extendToSchedule === true

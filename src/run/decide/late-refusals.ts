@@ -11,16 +11,16 @@ import { laterSteps, nextOf } from './settle-decision.ts'
 export interface RefusalFacts {
   /** The messages of the job that are not done. */
   readonly unsent: readonly UnsentMessage[]
-  readonly isCalledOff: boolean
+  readonly isCanceled: boolean
   readonly now: Date
 }
 
 /** Undefined if the job continues. What was being sent may have been sent: that is settled first. */
-export function lateRefusal(facts: JobFacts, { unsent, isCalledOff, now }: RefusalFacts): Settlement | undefined {
+export function lateRefusal(facts: JobFacts, { unsent, isCanceled, now }: RefusalFacts): Settlement | undefined {
   const isCall = facts.step.template.type === 'custom'
   const isOver = unsent.length === 0 && !isCall
   if (isOver || unsent.some((message) => message.state === 'calling')) return undefined
-  if (isCalledOff) return calledOff(facts, now)
+  if (isCanceled) return canceledSettlement(facts, now)
   // A subscriber who chose otherwise since the failure is not notified after all.
   const isRedriven = unsent.length > 0 && unsent.every(({ sending }) => sending.redrives && sending.attempts === 0)
   const refusal = isRedriven ? preferenceRefusal(facts, now) : undefined
@@ -28,7 +28,7 @@ export function lateRefusal(facts: JobFacts, { unsent, isCalledOff, now }: Refus
   return settles(facts.job, endOf(facts, 'skipped'), { details: refusal.details, next: nextOf(facts) })
 }
 
-function calledOff(facts: JobFacts, now: Date): Settlement {
+function canceledSettlement(facts: JobFacts, now: Date): Settlement {
   const details = [detail(now, 'canceled')]
   const steps = laterSteps(facts)
   const rest = steps.length === 0 ? null : { steps, status: 'canceled' as const, details }

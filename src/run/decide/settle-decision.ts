@@ -74,7 +74,7 @@ export function failed(
   return settles(facts.job, 'failed', { details: failure.details, rest: canceledRest(facts, now) })
 }
 
-export function canceledRest(facts: Pick<JobFacts, 'job' | 'version'>, now: Date): RestOfSteps | null {
+function canceledRest(facts: Pick<JobFacts, 'job' | 'version'>, now: Date): RestOfSteps | null {
   const steps = laterSteps(facts)
   return steps.length === 0 ? null : { steps, status: 'canceled', details: [detail(now, 'previousFailed')] }
 }

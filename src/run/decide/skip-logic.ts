@@ -1,4 +1,4 @@
-// The second face's conditions: JSON logic that says when a step is skipped.
+// The conditions of API v2: JSON logic that says when a step is skipped.
 import { evaluateLogic } from '../../domain/conditions/json-logic.ts'
 import type { Decision } from '../../domain/delivery/decision.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'

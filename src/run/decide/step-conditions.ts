@@ -44,8 +44,7 @@ export function brokenCondition(error: unknown): { field: string; message: strin
 }
 
 /** A message that was held back, or a wait that is over, passed its conditions before. */
-export const asksConditions = ({ job }: JobFacts): boolean =>
-  job.status !== 'delayed' && job.state?.heldBy === undefined
+const asksConditions = ({ job }: JobFacts): boolean => job.status !== 'delayed' && job.state?.heldBy === undefined
 
 /** The URLs whose responses are still missing to decide: none if the other conditions decide. */
 export function openQuestions(facts: JobFacts, renderer: Renderer, now: Date): readonly string[] {

@@ -55,7 +55,7 @@ export interface CallQueue<Wants, Ready> {
   /** When a job that finds no capacity here should come back: its turn at the rate at which the key is served. */
   turnAt(key: string, now: Date): Date
   /**
-   * Resolves when batches of this environment that are decided next find room here, if that is likely soon; after a short while
+   * Resolves when batches of this environment that are decided next find capacity here, if that is likely soon; after a short while
    * in any case, shorter if few `jobs` wait with it. A job that finds none is written down and claimed again, which costs more than
    * waiting.
    */
@@ -69,7 +69,7 @@ export interface CallQueue<Wants, Ready> {
 export interface CallQueueParts {
   readonly world: World
   readonly recorder: OutcomeRecorder
-  /** Jobs that may wait for one key: a share of what a node may have in flight, so that one slow service leaves room. */
+  /** Jobs that may wait for one key: a share of what a node may have in flight, so that one slow service leaves some to others. */
   readonly waitingMax: number
   /** Beyond this number of waiting calls, batches are decided later: those that wait are in memory, with their words. */
   readonly crowdMin: number
@@ -98,7 +98,7 @@ interface Waiting<Wants> extends Queued<Wants> {
   readonly sinceMs: number
 }
 
-interface Line<Wants> {
+interface KeyQueue<Wants> {
   readonly direct: Waiting<Wants>[]
   readonly fanOut: Waiting<Wants>[]
   /** Counts picks, so that fan-out has its share. */
@@ -115,10 +115,10 @@ export function createCallQueue<Wants, Ready>(
 class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   readonly #kind: CallKind<Wants, Ready>
   readonly #parts: CallQueueParts
-  readonly #lines = new Map<string, Line<Wants>>()
+  readonly #queues = new Map<string, KeyQueue<Wants>>()
   readonly #pumping = new Set<string>()
   readonly #rates = createServiceRates()
-  /** By key: who goes on when there is room again. */
+  /** By key: what goes on when there is capacity again. */
   readonly #crowds = new Map<string, { readonly left: Promise<void>; leave(): void }>()
   #stopped = false
 
@@ -146,36 +146,36 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
         void this.#postpone(key, [{ ...queued, sinceMs }], now)
         continue
       }
-      const line = this.#lines.get(key) ?? { direct: [], fanOut: [], picked: 0 }
-      this.#lines.set(key, line)
-      const waiting = lane === fanOutLane ? line.fanOut : line.direct
+      const queue = this.#queues.get(key) ?? { direct: [], fanOut: [], picked: 0 }
+      this.#queues.set(key, queue)
+      const waiting = lane === fanOutLane ? queue.fanOut : queue.direct
       waiting.push({ ...queued, sinceMs })
       this.#pumpSoon(key)
     }
   }
 
   isBehindOthers(key: string, lane: number): boolean {
-    const line = this.#lines.get(key)
-    if (line === undefined) return false
-    return line.direct.length > 0 || (lane === fanOutLane && line.fanOut.length > 0)
+    const queue = this.#queues.get(key)
+    if (queue === undefined) return false
+    return queue.direct.length > 0 || (lane === fanOutLane && queue.fanOut.length > 0)
   }
 
   capacity(key: string, lane: number): number {
     if (this.#stopped) return 0
-    const { direct = [], fanOut = [] } = this.#lines.get(key) ?? {}
+    const { direct = [], fanOut = [] } = this.#queues.get(key) ?? {}
     const capacity = this.#parts.waitingMax - direct.length - fanOut.length
     // Direct messages find a quarter of the queue free, however much fan-out waits.
     return lane === fanOutLane ? capacity - Math.floor(this.#parts.waitingMax / fanOutShare) : capacity
   }
 
   turnAt(key: string, now: Date): Date {
-    const { direct = [], fanOut = [] } = this.#lines.get(key) ?? {}
+    const { direct = [], fanOut = [] } = this.#queues.get(key) ?? {}
     return this.#rates.turnAt(key, direct.length + fanOut.length, now, this.#parts.world.random())
   }
 
   async untilCapacity({ id }: Environment, jobs: number): Promise<void> {
-    const crowded = [...this.#lines].find(
-      ([key, line]) => isOf(id, line) && this.#isCrowded(line) && this.#isSoonServed(key, line),
+    const crowded = [...this.#queues].find(
+      ([key, queue]) => isOf(id, queue) && this.#isCrowded(queue) && this.#isSoonServed(key, queue),
     )
     if (crowded === undefined || this.#stopped) return
     const [key] = crowded
@@ -187,24 +187,24 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     waited.abort()
   }
 
-  #isCrowded({ direct, fanOut }: Line<Wants>): boolean {
+  #isCrowded({ direct, fanOut }: KeyQueue<Wants>): boolean {
     return direct.length + fanOut.length > this.#parts.crowdMin
   }
 
-  #isSoonServed(key: string, { direct, fanOut }: Line<Wants>): boolean {
+  #isSoonServed(key: string, { direct, fanOut }: KeyQueue<Wants>): boolean {
     const now = this.#parts.world.now()
     return !this.#kind.rests(key, now) && this.#rates.isSoonServed(key, direct.length + fanOut.length, now)
   }
 
   wake(key?: string): void {
     if (key !== undefined) this.#pumpSoon(key)
-    else for (const one of this.#lines.keys()) this.#pumpSoon(one)
+    else for (const one of this.#queues.keys()) this.#pumpSoon(one)
   }
 
   stop(): Job[] {
     this.#stopped = true
-    const left = [...this.#lines.values()].flatMap(({ direct, fanOut }) => [...direct, ...fanOut])
-    this.#lines.clear()
+    const left = [...this.#queues.values()].flatMap(({ direct, fanOut }) => [...direct, ...fanOut])
+    this.#queues.clear()
     for (const { leave } of this.#crowds.values()) leave()
     this.#crowds.clear()
     for (const { ended } of left) ended()
@@ -216,7 +216,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
    * started, are taken together.
    */
   #pumpSoon(key: string): void {
-    if (this.#pumping.has(key) || !this.#lines.has(key)) return
+    if (this.#pumping.has(key) || !this.#queues.has(key)) return
     this.#pumping.add(key)
     setImmediate(async () => {
       const isMore = await this.#pump(key).catch((error: unknown) => {
@@ -230,16 +230,16 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
 
   /** Returns whether it got something to do: then more may be possible. */
   async #pump(key: string): Promise<boolean> {
-    const line = this.#lines.get(key)
+    const queue = this.#queues.get(key)
     // Waiting calls stay queued: should their leases expire in the meantime, their marks are rejected.
-    if (line === undefined || !this.#parts.isAlive()) return false
+    if (queue === undefined || !this.#parts.isAlive()) return false
     const now = this.#parts.world.now()
     const rests = this.#kind.rests(key, now)
     const late = (one: Waiting<Wants>): boolean => rests || now.getTime() - one.sinceMs > queueWaitMaxMs
-    const back = [...takeWhile(line.direct, late), ...takeWhile(line.fanOut, late)]
-    const ready = rests ? [] : this.#slot(line, now)
-    if (line.direct.length + line.fanOut.length === 0) this.#lines.delete(key)
-    if (!this.#isCrowded(line)) this.#disperse(key)
+    const back = [...takeWhile(queue.direct, late), ...takeWhile(queue.fanOut, late)]
+    const ready = rests ? [] : this.#slot(queue, now)
+    if (queue.direct.length + queue.fanOut.length === 0) this.#queues.delete(key)
+    if (!this.#isCrowded(queue)) this.#disperse(key)
     await this.#postpone(key, back, now)
     for (const [environment, group] of byEnvironment(ready)) {
       const queued = new Map(group.map((one) => [one.call, one]))
@@ -259,18 +259,18 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   /** Takes from the front of the queue those that find a slot: direct messages first, every fourth from fan-out. */
-  #slot(line: Line<Wants>, now: Date): Queued<Ready>[] {
+  #slot(queue: KeyQueue<Wants>, now: Date): Queued<Ready>[] {
     const take = this.#kind.batchPlan(now)
     const ready: Queued<Ready>[] = []
     for (;;) {
-      const isFanOutsTurn = line.picked % fanOutShare === fanOutShare - 1
-      const [first, second] = isFanOutsTurn ? [line.fanOut, line.direct] : [line.direct, line.fanOut]
+      const isFanOutsTurn = queue.picked % fanOutShare === fanOutShare - 1
+      const [first, second] = isFanOutsTurn ? [queue.fanOut, queue.direct] : [queue.direct, queue.fanOut]
       const from = first.length > 0 ? first : second
       const waiting = from[0]
       const call = waiting && take(waiting.call)
       if (waiting === undefined || call === undefined) return ready
       from.shift()
-      line.picked += 1
+      queue.picked += 1
       ready.push({ environment: waiting.environment, call, ended: waiting.ended })
     }
   }
@@ -352,7 +352,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   async #settle(environment: Environment, call: Ready, answer: Promise<JobOutcome>): Promise<void> {
     const { recorder, world, poke } = this.#parts
     const key = this.#kind.keyOf(call)
-    const outcome = await answer.finally(() => this.#rates.served(key, this.#lines.has(key), world.now()))
+    const outcome = await answer.finally(() => this.#rates.served(key, this.#queues.has(key), world.now()))
     const now = world.now()
     const { due, status } = outcome.settlement
     const traceparent = this.#kind.traceparentOf?.(call)
@@ -365,7 +365,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
 }
 
 /** An integration belongs to one environment, and so do all that wait for it. */
-const isOf = (environmentId: string, { direct, fanOut }: Line<unknown>): boolean =>
+const isOf = (environmentId: string, { direct, fanOut }: KeyQueue<unknown>): boolean =>
   (direct[0] ?? fanOut[0])?.environment.id === environmentId
 
 function newCrowd(): { left: Promise<void>; leave(): void } {

@@ -6,10 +6,11 @@ import { createGather } from './gather.ts'
 function scene() {
   let nowMs = 1_000_000
   const sleeps: { readonly ms: number; wake(): void }[] = []
-  const gather = createGather({
+  const world = {
     now: () => new Date(nowMs),
-    sleep: (ms) => new Promise((wake) => void sleeps.push({ ms, wake })),
-  })
+    sleep: (ms: number) => new Promise<void>((wake) => void sleeps.push({ ms, wake })),
+  }
+  const gather = createGather(world, 20)
   const advance = (ms: number): void => {
     nowMs += ms
   }
@@ -18,11 +19,11 @@ function scene() {
 
 test('the first goes at once; those that come soon after it go together, when the wait since then is over', async () => {
   const { gather, sleeps, advance } = scene()
-  assert.equal(gather.pass(20), undefined)
+  assert.equal(gather.pass(), undefined)
   advance(5)
-  const waits = [gather.pass(20), gather.pass(20)]
+  const waits = [gather.pass(), gather.pass()]
   advance(10)
-  waits.push(gather.pass(20))
+  waits.push(gather.pass())
   assert.deepEqual(
     sleeps.map(({ ms }) => ms),
     [15],
@@ -30,25 +31,17 @@ test('the first goes at once; those that come soon after it go together, when th
   advance(5)
   sleeps[0]?.wake()
   await Promise.all(waits)
-  assert.equal(gather.pass(20), undefined, 'at the same time')
+  assert.equal(gather.pass(), undefined, 'at the same time')
   advance(1)
-  assert.notEqual(gather.pass(20), undefined, 'they went just now')
+  assert.notEqual(gather.pass(), undefined, 'they went just now')
   advance(20)
-  assert.equal(gather.pass(20), undefined)
-})
-
-test('what must not wait does not, whoever waits', () => {
-  const { gather, advance } = scene()
-  gather.pass(20)
-  advance(1)
-  assert.notEqual(gather.pass(20), undefined)
-  assert.equal(gather.pass(0), undefined)
+  assert.equal(gather.pass(), undefined)
 })
 
 test('a clock that was set back makes nothing wait for longer', () => {
   const { gather, sleeps, advance } = scene()
-  gather.pass(20)
+  gather.pass()
   advance(-3_600_000)
-  gather.pass(20)
+  gather.pass()
   assert.equal(sleeps[0]?.ms, 20)
 })

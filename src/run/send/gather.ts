@@ -3,14 +3,14 @@ import type { World } from '../../world/world.ts'
 
 export interface Gather {
   /** Undefined: continue. Otherwise continue when it resolves, `holdMs` after the last that went through. */
-  pass(holdMs: number): Promise<void> | undefined
+  pass(): Promise<void> | undefined
 }
 
-export function createGather(world: Pick<World, 'now' | 'sleep'>): Gather {
+export function createGather(world: Pick<World, 'now' | 'sleep'>, holdMs: number): Gather {
   let lastMs = 0
   let opening: Promise<void> | undefined
   return {
-    pass(holdMs) {
+    pass() {
       const nowMs = world.now().getTime()
       // A clock that was set back must not make anything wait for longer than that.
       const leftMs = Math.min(holdMs, lastMs + holdMs - nowMs)

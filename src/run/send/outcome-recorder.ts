@@ -58,7 +58,7 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
       return items.map((): true => true)
     },
   })
-  const gather = createGather(world)
+  const gather = createGather(world, gatheredMs)
   let behind = 0
   let stopped = false
 
@@ -85,7 +85,7 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
 
   return {
     record: async (environment, outcome) => {
-      const gathered = gather.pass(gatheredMs)
+      const gathered = gather.pass()
       if (gathered !== undefined) await gathered
       try {
         await group.add(environment, outcome)

@@ -73,7 +73,7 @@ function scene() {
     kind.batchPlan(world.now())(outgoing) ?? assert.fail('there is no slot')
   const call = async (outgoing: Outgoing) => (await Promise.all(kind.call(environment, [placed(outgoing)])))[0]
   /** Whether all slots are free. */
-  const isIdle = (id: string): boolean => limits.has(id, 1, world.now())
+  const isIdle = (id: string): boolean => limits.underWay(id) === 0
   return { world, limits, woken, kind, placed, call, isIdle }
 }
 

@@ -28,7 +28,7 @@ const hope = 2
 const soonMs = 2_000
 /** A service that has not responded for this long may be hanging: nothing waits for it. */
 const answersMs = 500
-/** A job that finds no room comes back after this at the earliest, so that a queue that is just full has moved on. */
+/** A job that finds no capacity comes back after this at the earliest, so that a queue that is just full has moved on. */
 const turnAfterMsMin = 500
 /** Turns are given out for so far ahead: beyond it a guess is worth nothing, and the service may be faster by then. */
 const turnAfterMsMax = 60_000

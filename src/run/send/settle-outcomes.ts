@@ -24,7 +24,7 @@ import { failingNews } from './failing-news.ts'
 import type { Called, LaterMessage } from './outgoing.ts'
 import { afterRest, heldDetail, released } from './resting.ts'
 
-interface Judged {
+interface JudgedCall {
   readonly result: CallResult
   readonly details: readonly StoredDetail[]
   /** When it is sent again; null when it is over. */
@@ -144,7 +144,7 @@ function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadT
   return isStored ? { ...asked, subscriberId: facts.job.subscriberId, token: envelope.target } : undefined
 }
 
-function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
+function judge(facts: JobFacts, call: Called, parts: SettlingParts): JudgedCall {
   const { message, asked, outcome } = call
   const { sending } = message
   const { now, random } = parts
@@ -256,16 +256,11 @@ function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: F
   return [detail(now, 'retryScheduled', { words, providerId, isRetry: true, raw: { nextAttemptAt } })]
 }
 
-let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly stored: StoredDetail } | undefined
-
-/** Which provider sends, in the words of the activity. The same for most of a batch, so it is built once. */
+/** Which provider sends, in the words of the activity. */
 export function selected(integration: Integration, now: Date): StoredDetail {
-  if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.stored
   const { providerId, identifier } = integration
   const words = `${providerOf(providerId)?.name ?? providerId} provider was selected`
-  const stored = detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
-  lastChosen = { integration, atMs: now.getTime(), stored }
-  return stored
+  return detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
 }
 
 function detailOf(

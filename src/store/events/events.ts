@@ -251,7 +251,7 @@ export async function countNotified(
     where environment_id = ${environment.id} and id = ${page.eventId}`)
 }
 
-export interface CalledOffEvent {
+export interface CanceledEventRow {
   readonly id: string
   readonly version_id: string
   /** Whether its recipients were still being found. */
@@ -259,23 +259,23 @@ export interface CalledOffEvent {
 }
 
 /** No one else is notified of it from here on. Undefined if it is missing. */
-export async function callOffEvent(
+export async function markEventCanceled(
   tx: Tx,
   environment: Environment,
   id: string,
   now: Date,
-): Promise<CalledOffEvent | undefined> {
-  const [event] = await callOffEvents(tx, environment, [id], now)
+): Promise<CanceledEventRow | undefined> {
+  const [event] = await markEventsCanceled(tx, environment, [id], now)
   return event
 }
 
-export async function callOffEvents(
+export async function markEventsCanceled(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
   now: Date,
-): Promise<CalledOffEvent[]> {
-  return tx.rows<CalledOffEvent>(sql`
+): Promise<CanceledEventRow[]> {
+  return tx.rows<CanceledEventRow>(sql`
     with before as (
       select id, version_id, expanded_at from events
       where environment_id = ${environment.id} and id = any(${ids}::uuid[]) order by id for update)

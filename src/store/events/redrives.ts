@@ -23,7 +23,7 @@ export interface RedriveRow {
 }
 
 /** Of a row called `r`. */
-export const redriveColumns = sql`r.id, r.state, r.filter, r.bounds, r.requested_by, r.after_id, r.looked_at, r.matched,
+const redriveColumns = sql`r.id, r.state, r.filter, r.bounds, r.requested_by, r.after_id, r.looked_at, r.matched,
   r.redriven, r.skipped, r.created_at, r.updated_at, r.ended_at`
 
 export async function insertRedrive(

@@ -34,7 +34,7 @@ export interface NewJob {
 
 export interface InsertLease {
   readonly clock: Clock
-  /** The owner by insertLease; null leaves them to whoever claims them first. */
+  /** The owner of those that are due at once; null leaves them to whoever claims them first. */
   readonly lease: string | null
   readonly leaseMs: number
   readonly now: Date

@@ -26,7 +26,7 @@ const sealedNames: ReadonlySet<string> = new Set([
 const purpose = 'message-addresses'
 
 /** E-mail and SMS name addresses that are no secrets; in-app messages go nowhere. */
-export const hasSecretAddress = (channel: Channel): boolean => channel === 'chat' || channel === 'push'
+const hasSecretAddress = (channel: Channel): boolean => channel === 'chat' || channel === 'push'
 
 /** What is written for it. In plain text, if the installation has nodes that could not open it. */
 export function withSealedAddresses(sealer: Sealer, environment: Environment, message: NewMessage): NewMessage {

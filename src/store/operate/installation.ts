@@ -204,7 +204,7 @@ export async function lockEnvironment(tx: Tx, environment: Environment): Promise
   await tx.run(sql`select 1 from environments where id = ${environment.id} for no key update`)
 }
 
-export async function updateSigningSecret(tx: Tx, environment: Environment, signingSecret: Buffer): Promise<void> {
+async function updateSigningSecret(tx: Tx, environment: Environment, signingSecret: Buffer): Promise<void> {
   await tx.run(sql`update environments set signing_secret = ${signingSecret} where id = ${environment.id}`)
 }
 

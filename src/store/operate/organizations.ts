@@ -14,7 +14,7 @@ export async function listOrganizations(db: Sql): Promise<Organization[]> {
 }
 
 /** Each has an environment at least, of which there are at most 100. */
-export const organizationsMax = 100
+const organizationsMax = 100
 
 /** Until the transaction ends no other one creates, renames or deletes organizations. */
 export async function lockOrganizations(tx: Tx): Promise<Organization[]> {

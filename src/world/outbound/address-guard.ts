@@ -54,7 +54,7 @@ export function isPrivateHost(given: string): boolean {
   return isIP(host) !== 0 && kindOfAddress(host) !== 'public'
 }
 
-export const resolveBySystem: ResolveName = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
+const resolveBySystem: ResolveName = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
 
 export function createAddressGuard(
   allow: readonly (AllowEntry | string)[],

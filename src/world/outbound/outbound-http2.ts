@@ -41,7 +41,7 @@ export function createHttp2(connect: Connect): CallByHttp2 {
 
 const httpsPort = 443
 
-/** Waits for a connection with room, writes the request and reads the answer. */
+/** Waits for a connection with capacity, writes the request and reads the answer. */
 function exchange(pool: Http2Pool, call: OutboundCall, authority: string): Promise<OutboundAnswer> {
   const { host, signal, timeoutMs, mayLeave } = call
   return new Promise((resolve, reject) => {

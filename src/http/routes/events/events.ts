@@ -63,7 +63,7 @@ export const eventMembers = {
 }
 
 /** What the document shows: everything that is understood. */
-export const shownMembers = {
+const shownMembers = {
   ...eventMembers,
   to: shownRecipients,
   payload: Type.Optional(shownPayload),

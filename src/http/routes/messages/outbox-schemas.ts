@@ -60,7 +60,7 @@ export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
 
 const waitMsDefault = 30_000
 /** Longer, and proxies in between would cut the connection. */
-export const waitMsMax = 60_000
+const waitMsMax = 60_000
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 
 /** `30s`, `500ms`, `1m`; a number alone is in seconds. */

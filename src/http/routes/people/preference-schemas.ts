@@ -68,10 +68,10 @@ const frequencyMembers = {
   atTime: Type.Optional(time('Daily and weekly: the time of day, such as `18:00` or `6pm`. Default: 09:00.')),
   weekDay: Type.Optional(literals(weekDays, { description: 'Weekly: the day. Default: Monday.' })),
 }
-export const frequency = Type.Object(frequencyMembers, { title: 'PreferenceFrequency' })
+const frequency = Type.Object(frequencyMembers, { title: 'PreferenceFrequency' })
 
 const switchable = Object.fromEntries(channelNames.map((name) => [name, Type.Optional(Type.Boolean())]))
-export const channels = Type.Object(switchable, { title: 'PreferenceChannels' })
+const channels = Type.Object(switchable, { title: 'PreferenceChannels' })
 
 const channelsChange = orNull(
   Type.Object({

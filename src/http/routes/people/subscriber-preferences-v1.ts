@@ -1,4 +1,4 @@
-// Preferences as the first face has them: /v1/subscribers/{subscriberId}/preferences.
+// Preferences as API v1 has them: /v1/subscribers/{subscriberId}/preferences.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
@@ -17,7 +17,7 @@ const params = Type.Object({ subscriberId })
 const workflowParams = Type.Object({ subscriberId, workflowId })
 const shared = { tag: 'Subscribers', category: 'configuration', errors: [404] } as const
 const path = '/v1/subscribers/{subscriberId}/preferences'
-/** A bare list cannot say that it goes on; those with more workflows read the second face, by pages. */
+/** A bare list cannot say that it goes on; those with more workflows use API v2, by pages. */
 const listed = { criticality: 'all', page: 0, limit: 1_000 } as const
 const channelSwitch = Type.Object({ type: literals(channels), enabled: Type.Boolean() })
 

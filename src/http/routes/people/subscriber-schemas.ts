@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { channelProviderIds } from '../../../domain/people/channel-settings.ts'
 import { freeObject, literals, nullableBoolean, nullableFreeObject, nullableString, timestamp } from '../../schemas.ts'
 
-export const channelCredentials = Type.Object(
+const channelCredentials = Type.Object(
   {
     webhookUrl: Type.Optional(
       Type.String({ format: 'web-address', maxLength: 4096, description: 'The webhook URL from the chat provider.' }),

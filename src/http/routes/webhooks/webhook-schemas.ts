@@ -10,7 +10,7 @@ const workflowsMax = 200
 const descriptionLengthMax = 1_000
 const urlLengthMax = 2_048
 /** A week: whoever has not changed the secret by then will not. */
-export const overlapSecondsMax = 7 * 24 * 60 * 60
+const overlapSecondsMax = 7 * 24 * 60 * 60
 export const overlapSecondsDefault = 24 * 60 * 60
 
 const meanings = {

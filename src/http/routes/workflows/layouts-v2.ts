@@ -1,4 +1,4 @@
-// Layouts in the words of the second face: /v2/layouts.
+// Layouts in the words of API v2: /v2/layouts.
 import { Type } from 'typebox'
 import type { Answer } from '../../../domain/answer.ts'
 import { ok } from '../../../domain/answer.ts'

@@ -31,7 +31,6 @@ const callTimeoutMaxMs = 60_000
 const liquid = { contentMediaType: 'text/x-liquid' }
 const templateText = (description: string) => Type.String({ maxLength: lineLengthMax, description, ...liquid })
 
-export const line = (description: string) => Type.Optional(Type.String({ maxLength: lineLengthMax, description }))
 const templateLine = (description: string) => Type.Optional(templateText(description))
 export const reference = (description: string) => Type.Optional(Type.String({ maxLength: nameLengthMax, description }))
 export const nullableReference = (description: string) =>

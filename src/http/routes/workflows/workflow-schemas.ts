@@ -28,8 +28,8 @@ export const stepsMax = 50
 const variantsMax = 10
 export const tagsMax = 16
 
-export const filters = stepFilters
-export const replyCallback = Type.Object(
+const filters = stepFilters
+const replyCallback = Type.Object(
   {
     active: Type.Optional(Type.Boolean({ description: 'Whether replies are reported.' })),
     url: Type.Optional(
@@ -55,7 +55,7 @@ const variantMembers = {
   skip: Type.Optional(freeObject({ description: skipMeaning })),
   replyCallback: Type.Optional(replyCallback),
 }
-export const notificationStep = Type.Object(
+const notificationStep = Type.Object(
   { ...variantMembers, variants: Type.Array(Type.Object(variantMembers, { title: 'StepVariant' })) },
   { title: 'NotificationStep' },
 )
@@ -112,7 +112,7 @@ const preferenceSettings = Type.Object(
 )
 
 const workflowName = Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '^\\P{Cc}+$' })
-export const workflowIdentifier = (description: string) =>
+const workflowIdentifier = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9_.:-]+$', description }))
 const changeable = {
   workflowId: workflowIdentifier(

@@ -1,4 +1,4 @@
-// The schemas of workflows in the second face: control values, preferences, the resource and its list.
+// The schemas of workflows in API v2: control values, preferences, the resource and its list.
 import { Type } from 'typebox'
 import { channels } from '../../../domain/delivery/integration.ts'
 import { linkTargets, runnableStepTypes, severities, timeUnits } from '../../../domain/workflows/workflow.ts'

@@ -1,4 +1,4 @@
-// Workflows in the second face: /v2/workflows, their steps, and what a step would say.
+// Workflows of API v2: /v2/workflows, their steps, and what a step would say.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { previewStep, unknownStep } from '../../../manage/workflows/preview-step.ts'
