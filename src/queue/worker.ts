@@ -217,7 +217,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   /**
    * Rows that waited for so long that their leases could end while they run, as those before them were costly. Whoever has capacity
-   * claims them anew; run here, they would be done twice.
+   * claims them again; run here, they would be done twice.
    */
   #releaseStale(queue: RowQueue<Row>): void {
     const stale = takeStale(queue.waiting, performance.now())
