@@ -53,6 +53,8 @@ function scope(): TemplateScope {
   }
 }
 
+const fieldsOf = (...texts: string[]) => texts.map((text, index) => ({ path: `field.${index}`, text }))
+
 const works: Readonly<Record<string, (renderer: Renderer) => unknown>> = {
   email: (by) =>
     by.email(
@@ -64,7 +66,8 @@ const works: Readonly<Record<string, (renderer: Renderer) => unknown>> = {
     by.inApp(freshKey(), bell('{% for i in payload.items %}{{ i }}{% endfor %} {{ "now" | date: "%Y" }}'), scope()),
   sms: (by) => by.text(freshKey(), { type: 'sms', content: '{{ payload.note }}' }, scope()),
   'a value': (by) => by.value('{{ payload.items | join: "-" }}', scope()),
-  values: (by) => ['a{{ payload.items.size }}', 'b'].map(by.values(scope())),
+  fields: (by) => by.fields(freshKey(), fieldsOf('a{{ payload.items.size }}', 'b'), scope()),
+  'values of conditions': (by) => ['a{{ payload.items.size }}', 'b'].map(by.values(scope())),
   'several of them': (by) => [
     by.value('{{ payload.note }}', scope()),
     by.inApp(freshKey(), bell('{{ payload.note }}'), scope()),
@@ -129,6 +132,31 @@ test('a rendering that stalls or ends its thread fails its template; one for whi
   await assert.rejects(by('late'), RenderError)
   await assert.rejects(by('broken'), RenderError)
   assert.deepEqual(await by('unavailable'), work(renderer))
+})
+
+test('single texts have a small budget too, and those of one message share it', async () => {
+  const { small } = renderer
+  assert.ok(small !== undefined)
+  const loop = '{% for i in (1..600) %}{{ i }}{% endfor %}'
+  for (const [work, threadsAsked] of [
+    [(by: Renderer) => by.value(loop, scope()), 0],
+    [(by: Renderer) => by.value(expensive, scope()), 1],
+    [(by: Renderer) => by.fields(freshKey(), fieldsOf(loop, 'b'), scope()), 0],
+    [(by: Renderer) => by.fields(freshKey(), fieldsOf(loop, loop, loop, loop), scope()), 1],
+  ] as const) {
+    asked = 0
+    assert.deepEqual(
+      await decideElsewhere<unknown>({ threads: counting, renderer, first: small, now, decide: work }),
+      work(renderer),
+    )
+    assert.equal(asked, threadsAsked)
+  }
+  const tooMuch = fieldsOf(...Array.from({ length: 20 }, () => expensive))
+  const work = (by: Renderer) => by.fields(freshKey(), tooMuch, scope())
+  await assert.rejects(
+    decideElsewhere({ threads, renderer, first: small, now, decide: work }),
+    (error) => error instanceof RenderError && error.field.startsWith('field.') && /steps/.test(error.message),
+  )
 })
 
 test('a scope that costs more to copy than to render is not copied', async () => {

@@ -27,7 +27,8 @@ export const elsewhereOnly: Renderer = {
   inApp: (_key, template, scope) => leave({ kind: 'inApp', template, scope }),
   text: (_key, template, scope) => leave({ kind: 'text', template, scope }),
   value: (text, scope) => leave({ kind: 'value', text, scope }),
-  values: (scope) => (text) => leave({ kind: 'value', text, scope }),
+  fields: (_key, fields, scope) => leave({ kind: 'fields', fields, scope }),
+  values: (scope) => (text) => leave({ kind: 'conditionValue', text, scope }),
 }
 
 function leave(request: RenderRequest): never {
@@ -74,6 +75,7 @@ function replaying(renderer: Renderer, known: <Value>(render: () => Value) => Va
     inApp: (key, template, scope) => known(() => renderer.inApp(key, template, scope)),
     text: (key, template, scope) => known(() => renderer.text(key, template, scope)),
     value: (text, scope) => known(() => renderer.value(text, scope)),
+    fields: (key, fields, scope) => known(() => renderer.fields(key, fields, scope)),
     values: (scope) => {
       const render = renderer.values(scope)
       return (text) => known(() => render(text))
@@ -142,5 +144,9 @@ export function rendered(request: RenderRequest, at: Date): unknown {
       return renderer.text('once', request.template, request.scope)
     case 'value':
       return renderer.value(request.text, request.scope)
+    case 'fields':
+      return renderer.fields('once', request.fields, request.scope)
+    case 'conditionValue':
+      return renderer.values(request.scope)(request.text)
   }
 }
