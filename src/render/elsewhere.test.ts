@@ -8,7 +8,7 @@ import { translations, translationsOf } from '../domain/workflows/translation.ts
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import type { ThreadFailureKind, Threads } from '../world/threads.ts'
 import { createThreads, ThreadFailure } from '../world/threads.ts'
-import { decideElsewhere, elsewhereOnly } from './elsewhere.ts'
+import { decideElsewhere, elsewhereOnly, NoThread } from './elsewhere.ts'
 import { createRenderer } from './renderer.ts'
 
 /** Compiled, as this test is by `npm test`: threads cannot run sources. */
@@ -125,13 +125,29 @@ test('what exceeds the whole budget fails elsewhere as it does here', async () =
   await assert.rejects(decideElsewhere({ threads, renderer, first: elsewhereOnly, now, decide: work }), RenderError)
 })
 
-test('a rendering that stalls or ends its thread fails its template; one for which there is no thread is done here', async () => {
+test('a rendering that stalls or ends its thread fails its template; one that no thread can do is done here', async () => {
   const work = (by: Renderer) => by.inApp(freshKey(), bell('x'), scope())
   const by = (kind: ThreadFailureKind) =>
     decideElsewhere({ threads: failing(kind), renderer, first: elsewhereOnly, now, decide: work })
   await assert.rejects(by('late'), RenderError)
   await assert.rejects(by('broken'), RenderError)
   assert.deepEqual(await by('unavailable'), work(renderer))
+})
+
+test('what no thread has time for is not rendered here: a request is to be repeated', async () => {
+  const { small } = renderer
+  assert.ok(small !== undefined)
+  for (const first of [elsewhereOnly, small]) {
+    let decisions = 0
+    const work = (by: Renderer) => {
+      decisions += 1
+      return by.inApp(freshKey(), bell(expensive), scope())
+    }
+    const asked = decideElsewhere({ threads: failing('busy'), renderer, first, now, decide: work })
+    const error = await asked.catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof NoThread, String(error))
+    assert.deepEqual([error.status, error.headers, decisions], [503, { 'retry-after': '5' }, 1])
+  }
 })
 
 test('single texts have a small budget too, and those of one message share it', async () => {
@@ -163,10 +179,13 @@ test('a scope that costs more to copy than to render is not copied', async () =>
   const large = scopeWith({ rows: Array.from({ length: 120_000 }, (_, at) => at) })
   asked = 0
   const work = (by: Renderer) => by.inApp(freshKey(), bell('{{ payload.rows.size }}'), large)
-  assert.deepEqual(
-    await decideElsewhere({ threads: counting, renderer, first: elsewhereOnly, now, decide: work }),
-    work(renderer),
-  )
+  let hadTurn = false
+  setImmediate(() => {
+    hadTurn = true
+  })
+  const there = await decideElsewhere({ threads: counting, renderer, first: elsewhereOnly, now, decide: work })
+  assert.ok(hadTurn, 'it has a turn of its own')
+  assert.deepEqual(there, work(renderer))
   assert.equal(asked, 0)
 })
 
