@@ -8,7 +8,7 @@ import { translations, translationsOf } from '../domain/workflows/translation.ts
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import type { ThreadFailureKind, Threads } from '../world/threads.ts'
 import { createThreads, ThreadFailure } from '../world/threads.ts'
-import { decideElsewhere, elsewhereOnly } from './elsewhere.ts'
+import { decideElsewhere, elsewhereOnly, NoThread } from './elsewhere.ts'
 import { createRenderer } from './renderer.ts'
 
 /** Compiled, as this test is by `npm test`: threads cannot run sources. */
@@ -53,6 +53,8 @@ function scope(): TemplateScope {
   }
 }
 
+const fieldsOf = (...texts: string[]) => texts.map((text, index) => ({ path: `field.${index}`, text }))
+
 const works: Readonly<Record<string, (renderer: Renderer) => unknown>> = {
   email: (by) =>
     by.email(
@@ -64,7 +66,8 @@ const works: Readonly<Record<string, (renderer: Renderer) => unknown>> = {
     by.inApp(freshKey(), bell('{% for i in payload.items %}{{ i }}{% endfor %} {{ "now" | date: "%Y" }}'), scope()),
   sms: (by) => by.text(freshKey(), { type: 'sms', content: '{{ payload.note }}' }, scope()),
   'a value': (by) => by.value('{{ payload.items | join: "-" }}', scope()),
-  values: (by) => ['a{{ payload.items.size }}', 'b'].map(by.values(scope())),
+  fields: (by) => by.fields(freshKey(), fieldsOf('a{{ payload.items.size }}', 'b'), scope()),
+  'values of conditions': (by) => ['a{{ payload.items.size }}', 'b'].map(by.values(scope())),
   'several of them': (by) => [
     by.value('{{ payload.note }}', scope()),
     by.inApp(freshKey(), bell('{{ payload.note }}'), scope()),
@@ -122,7 +125,7 @@ test('what exceeds the whole budget fails elsewhere as it does here', async () =
   await assert.rejects(decideElsewhere({ threads, renderer, first: elsewhereOnly, now, decide: work }), RenderError)
 })
 
-test('a rendering that stalls or ends its thread fails its template; one for which there is no thread is done here', async () => {
+test('a rendering that stalls or ends its thread fails its template; one that no thread can do is done here', async () => {
   const work = (by: Renderer) => by.inApp(freshKey(), bell('x'), scope())
   const by = (kind: ThreadFailureKind) =>
     decideElsewhere({ threads: failing(kind), renderer, first: elsewhereOnly, now, decide: work })
@@ -131,14 +134,58 @@ test('a rendering that stalls or ends its thread fails its template; one for whi
   assert.deepEqual(await by('unavailable'), work(renderer))
 })
 
+test('what no thread has time for is not rendered here: a request is to be repeated', async () => {
+  const { small } = renderer
+  assert.ok(small !== undefined)
+  for (const first of [elsewhereOnly, small]) {
+    let decisions = 0
+    const work = (by: Renderer) => {
+      decisions += 1
+      return by.inApp(freshKey(), bell(expensive), scope())
+    }
+    const asked = decideElsewhere({ threads: failing('busy'), renderer, first, now, decide: work })
+    const error = await asked.catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof NoThread, String(error))
+    assert.deepEqual([error.status, error.headers, decisions], [503, { 'retry-after': '5' }, 1])
+  }
+})
+
+test('single texts have a small budget too, and those of one message share it', async () => {
+  const { small } = renderer
+  assert.ok(small !== undefined)
+  const loop = '{% for i in (1..600) %}{{ i }}{% endfor %}'
+  for (const [work, threadsAsked] of [
+    [(by: Renderer) => by.value(loop, scope()), 0],
+    [(by: Renderer) => by.value(expensive, scope()), 1],
+    [(by: Renderer) => by.fields(freshKey(), fieldsOf(loop, 'b'), scope()), 0],
+    [(by: Renderer) => by.fields(freshKey(), fieldsOf(loop, loop, loop, loop), scope()), 1],
+  ] as const) {
+    asked = 0
+    assert.deepEqual(
+      await decideElsewhere<unknown>({ threads: counting, renderer, first: small, now, decide: work }),
+      work(renderer),
+    )
+    assert.equal(asked, threadsAsked)
+  }
+  const tooMuch = fieldsOf(...Array.from({ length: 20 }, () => expensive))
+  const work = (by: Renderer) => by.fields(freshKey(), tooMuch, scope())
+  await assert.rejects(
+    decideElsewhere({ threads, renderer, first: small, now, decide: work }),
+    (error) => error instanceof RenderError && error.field.startsWith('field.') && /steps/.test(error.message),
+  )
+})
+
 test('a scope that costs more to copy than to render is not copied', async () => {
   const large = scopeWith({ rows: Array.from({ length: 120_000 }, (_, at) => at) })
   asked = 0
   const work = (by: Renderer) => by.inApp(freshKey(), bell('{{ payload.rows.size }}'), large)
-  assert.deepEqual(
-    await decideElsewhere({ threads: counting, renderer, first: elsewhereOnly, now, decide: work }),
-    work(renderer),
-  )
+  let hadTurn = false
+  setImmediate(() => {
+    hadTurn = true
+  })
+  const there = await decideElsewhere({ threads: counting, renderer, first: elsewhereOnly, now, decide: work })
+  assert.ok(hadTurn, 'it has a turn of its own')
+  assert.deepEqual(there, work(renderer))
   assert.equal(asked, 0)
 })
 

@@ -1,4 +1,6 @@
 // Rendering in a thread, for code that decides synchronously: what has to be rendered elsewhere is, and then it is decided again.
+import { setImmediate } from 'node:timers/promises'
+import { Problem } from '../domain/problem.ts'
 import type { Renderer, RenderRequest, TemplateScope } from '../domain/workflows/rendering.ts'
 import { RenderElsewhere, RenderError } from '../domain/workflows/rendering.ts'
 import type { LocaleTexts } from '../domain/workflows/translation.ts'
@@ -27,7 +29,8 @@ export const elsewhereOnly: Renderer = {
   inApp: (_key, template, scope) => leave({ kind: 'inApp', template, scope }),
   text: (_key, template, scope) => leave({ kind: 'text', template, scope }),
   value: (text, scope) => leave({ kind: 'value', text, scope }),
-  values: (scope) => (text) => leave({ kind: 'value', text, scope }),
+  fields: (_key, fields, scope) => leave({ kind: 'fields', fields, scope }),
+  values: (scope) => (text) => leave({ kind: 'conditionValue', text, scope }),
 }
 
 function leave(request: RenderRequest): never {
@@ -74,6 +77,7 @@ function replaying(renderer: Renderer, known: <Value>(render: () => Value) => Va
     inApp: (key, template, scope) => known(() => renderer.inApp(key, template, scope)),
     text: (key, template, scope) => known(() => renderer.text(key, template, scope)),
     value: (text, scope) => known(() => renderer.value(text, scope)),
+    fields: (key, fields, scope) => known(() => renderer.fields(key, fields, scope)),
     values: (scope) => {
       const render = renderer.values(scope)
       return (text) => known(() => render(text))
@@ -81,9 +85,17 @@ function replaying(renderer: Renderer, known: <Value>(render: () => Value) => Va
   }
 }
 
+/** No thread had time for it: answered in a request, and a job has another turn. */
+export class NoThread extends Problem {
+  constructor() {
+    super(503, 'The service is too busy to render this. Please retry', { headers: { 'retry-after': '5' } })
+    this.name = 'NoThread'
+  }
+}
+
 async function outcomeOf(threads: Threads, request: RenderRequest, at: Date): Promise<() => unknown> {
   const message = messageOf(request, at)
-  if (message === undefined) return () => rendered(request, at)
+  if (message === undefined) return renderedHere(request, at)
   try {
     const reply = (await threads.run(message)) as ThreadReply
     if ('fault' in reply) throw new Error(reply.fault)
@@ -93,10 +105,24 @@ async function outcomeOf(threads: Threads, request: RenderRequest, at: Date): Pr
     }
   } catch (error) {
     if (!(error instanceof ThreadFailure)) throw error
-    if (error.kind === 'unavailable') return () => rendered(request, at)
+    if (error.kind === 'busy') throw new NoThread()
+    if (error.kind === 'unavailable') return renderedHere(request, at)
     // The budget bounds what a template may do: what still takes longer is the template's fault.
     return () => {
       throw new RenderError('template', 'rendering it takes too long, or too much memory')
+    }
+  }
+}
+
+/** In a turn of its own: it takes as long as a message may. */
+async function renderedHere(request: RenderRequest, at: Date): Promise<() => unknown> {
+  await setImmediate()
+  try {
+    const value = rendered(request, at)
+    return () => value
+  } catch (error) {
+    return () => {
+      throw error
     }
   }
 }
@@ -142,5 +168,9 @@ export function rendered(request: RenderRequest, at: Date): unknown {
       return renderer.text('once', request.template, request.scope)
     case 'value':
       return renderer.value(request.text, request.scope)
+    case 'fields':
+      return renderer.fields('once', request.fields, request.scope)
+    case 'conditionValue':
+      return renderer.values(request.scope)(request.text)
   }
 }

@@ -53,11 +53,12 @@ test('short templates and those that are refused unread go to no thread', async 
   assert.deepEqual(asked, [])
 })
 
-test('without a free thread it is examined here; what takes too long there is refused, and not remembered', async () => {
+test('where no thread starts it is examined here; what takes too long there, or finds no time, is refused, and not remembered', async () => {
   await examineAhead(failing('unavailable'), [long('six')])
   assert.deepEqual(templateMistakes(sms(long('six'))), [])
   for (const kind of ['late', 'broken'] as const) {
     await assert.rejects(examineAhead(failing(kind), [long(kind)]), /could not be checked in time/)
     assert.deepEqual(templateMistakes(sms(long(kind))), [])
   }
+  await assert.rejects(examineAhead(failing('busy'), [long('busy')]), { status: 503 })
 })

@@ -53,8 +53,8 @@ export const examinedAll = ({ examine: texts }: ExamineRequest): Examined[] =>
   texts.flatMap((text) => modes.map((mode) => examinedNow(text, mode)))
 
 /**
- * Before something is saved that may hold long templates: what `examine` then says of its texts is known. Without threads, or
- * where none is free, it is found when it is asked for. Where it takes too long the call is refused, and nothing is
+ * Before something is saved that may hold long templates: what `examine` then says of its texts is known. Without threads it is
+ * found when it is asked for. Where it takes too long, or threads have no time, the call is refused, and nothing is
  * remembered of its texts: others may use them too.
  */
 export async function examineAhead(threads: Threads | undefined, value: unknown): Promise<void> {
@@ -79,6 +79,10 @@ async function examinedBy(threads: Threads, texts: readonly string[]): Promise<r
   } catch (error) {
     if (!(error instanceof ThreadFailure)) throw error
     if (error.kind === 'unavailable') return []
+    if (error.kind === 'busy') {
+      const headers = { 'retry-after': '5' }
+      throw new Problem(503, 'The service is too busy to check the templates. Please retry', { headers })
+    }
     throw new Problem(422, 'The templates could not be checked in time: make them shorter, or try again later')
   }
 }

@@ -53,6 +53,11 @@ const formatterSteps = 150
 /** What may be rendered on the main thread: about 10 ms on a slow core. More is left to a thread. */
 export const smallShare = 0.1
 
+/** The values of all conditions that are evaluated for a job, of what a message may cost: about 10 ms on a slow core. */
+export const conditionsShare = 0.1
+/** Characters of a condition's value, for one step: parsing them takes longer, but is done once for many jobs. */
+export const parsedPerStep = 8
+
 /** What one message may still cost: every step is charged its cost, in advance if that is known. */
 export class Budget {
   readonly now: () => Date
@@ -88,6 +93,11 @@ export class Budget {
   /** Whether it ended because of its cost, with less than a message may cost. */
   get isTooSmall(): boolean {
     return this.#isExceeded && this.#share < 1
+  }
+
+  /** What it has cost so far, of what a message may cost. */
+  get usedShare(): number {
+    return Math.max(this.#steps / stepsMax, this.#work / workMax)
   }
 
   /**

@@ -102,7 +102,9 @@ async function decide(
   const left = facts.mayBeSuppressed
     ? await withoutSuppressed(stages.decide, environment, decided.sends, now)
     : { sends: decided.sends, skipped: [] }
-  const placed = placeBatch(stages.place, environment, facts, { ...decided, madeAfter }, left, now)
+  const placed = await costly.timed(environment, large, () =>
+    placeBatch(stages.place, environment, facts, { ...decided, madeAfter }, left, now),
+  )
   return decidedAtOnce(stages, environment, jobs, placed, decided.madeAfter)
 }
 

@@ -2,6 +2,7 @@
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
+import { mapInTurns } from '../domain/turn.ts'
 import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { Handling } from '../queue/worker.ts'
 import type { JobOutcome } from '../record/job-outcome.ts'
@@ -48,7 +49,7 @@ export async function resumeSends(
     facts,
     known.flatMap((one) => ('job' in one ? [one] : [])),
   )
-  const { outcomes, waiting, calls } = resume(stages, environment, facts, left, world.now())
+  const { outcomes, waiting, calls } = await resume(stages, environment, facts, left, world.now())
   if (outcomes.length > 0) await recordOutcomes(db, world, environment, queue, outcomes)
   tracing?.recorded()
   dispatch(stages.dispatch, environment, { jobs, begun: [], waiting, calls, madeAfter: new Map() }, handling)
@@ -60,31 +61,32 @@ interface Resumed {
   readonly calls: PendingCall[]
 }
 
-function resume(
+/** Others get their turn while integrations are chosen and calls are rendered, if that takes long. */
+async function resume(
   { place, unconfirmed }: Pick<Stages, 'place' | 'unconfirmed'>,
   environment: Environment,
   facts: Facts,
   jobs: readonly JobFacts[],
   now: Date,
-): Resumed {
+): Promise<Resumed> {
   const placing = { parts: place, now }
   const inQueue = new Map<string, number>()
   const resumed: Resumed = { outcomes: [], waiting: [], calls: [] }
   const settle = (settlement: Settlement): void => void resumed.outcomes.push({ settlement, results: [] })
-  for (const job of jobs) {
-    if (job.step.template.type === 'custom') {
-      const call = resumeCall(place.renderer, environment, job, now)
-      if ('status' in call) settle(call)
-      else resumed.calls.push(call)
-      continue
+  const { wasNeverCalled } = unconfirmed
+  const all = await mapInTurns(jobs, (job) =>
+    job.step.template.type === 'custom'
+      ? resumeCall(place.renderer, environment, job, now)
+      : resumeSend(place, environment, facts, job, { now, wasNeverCalled }),
+  )
+  for (const one of all) {
+    if ('status' in one) settle(one)
+    else if ('decision' in one) resumed.calls.push(one)
+    else if ('settlement' in one) resumed.outcomes.push(one)
+    else {
+      const settlement = queueUp(placing, inQueue, restedFirst(place.limits, one, now), resumed.waiting)
+      if (settlement !== undefined) settle(settlement)
     }
-    const send = resumeSend(place, environment, facts, job, { now, wasNeverCalled: unconfirmed.wasNeverCalled })
-    if ('settlement' in send) {
-      resumed.outcomes.push(send)
-      continue
-    }
-    const settlement = queueUp(placing, inQueue, restedFirst(place.limits, send, now), resumed.waiting)
-    if (settlement !== undefined) settle(settlement)
   }
   return resumed
 }

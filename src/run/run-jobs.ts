@@ -145,7 +145,7 @@ async function decideJobs(
   const left = facts.mayBeSuppressed
     ? await withoutSuppressed(decide, environment, decided.sends, now)
     : { sends: decided.sends, skipped: [] }
-  const placed = placeBatch(place, environment, facts, decided, left, now)
+  const placed = await placeBatch(place, environment, facts, decided, left, now)
   tracing?.recording()
   const recorded = await recordPlaced(record, environment, jobs, placed)
   tracing?.recorded()

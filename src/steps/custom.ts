@@ -4,12 +4,14 @@ import {
   customMistakes,
   isCustomMetadata,
   isHeaderValue,
+  textsIn,
   urlMistake,
   withTexts,
 } from '../domain/delivery/custom-call.ts'
 import type { CallOut, Decision } from '../domain/delivery/decision.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
 import { secretVariables } from '../domain/workflows/environment-variable.ts'
+import type { TemplateScope } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { CustomMetadata } from '../domain/workflows/workflow.ts'
 import { isMetadataHost } from '../world/outbound/address-guard.ts'
@@ -51,22 +53,12 @@ function hostMistakes(metadata: unknown): StepMistake[] {
 }
 
 function callOf(input: StepInput, metadata: CustomMetadata): CallOut {
-  const { now, job, scope, renderer } = input
-  const secrets = scope[secretVariables]
-  const withSecrets = secrets === undefined ? scope : { ...scope, env: { ...(scope['env'] as object), ...secrets } }
-  const rendered = (text: string, path: string): string => {
-    try {
-      // Headers are shown nowhere: only there are secrets printed.
-      return renderer.value(text, path.startsWith('metadata.headers.') ? withSecrets : scope)
-    } catch (error) {
-      // The renderer knows a value by no name.
-      throw error instanceof RenderError ? new RenderError(path, error.message) : error
-    }
-  }
+  const { now, job } = input
   const { method = 'POST', timeoutMs = callTimeoutMs, continueOnFailure = false } = metadata
-  const url = urlOf(rendered(metadata.url, 'metadata.url'))
-  const headers = headersOf(metadata, rendered)
-  const own = withTexts(metadata.body ?? {}, 'metadata.body', rendered) as Readonly<Record<string, unknown>>
+  const rendered = renderedCall(input, metadata)
+  const url = urlOf(rendered.url)
+  const headers = headersOf(rendered.headers ?? {})
+  const own = rendered.body ?? {}
   const asked = { method, url: shownUrl(url), headers: Object.keys(headers), ...(metadata.body && { body: own }) }
   return {
     kind: 'callOut',
@@ -78,6 +70,19 @@ function callOf(input: StepInput, metadata: CustomMetadata): CallOut {
     continueOnFailure,
     details: [detail(now, 'callStarted', { raw: asked, isRetry: job.status === 'running' })],
   }
+}
+
+/** The settings with every text rendered. */
+function renderedCall({ scope, renderer, templateKey }: StepInput, metadata: CustomMetadata) {
+  const secrets = scope[secretVariables]
+  const withSecrets = secrets === undefined ? scope : { ...scope, env: { ...(scope['env'] as object), ...secrets } }
+  const { url, headers, body } = metadata
+  const renderedIn = <Part extends object>(name: string, part: Part, by: TemplateScope): Part => {
+    const texts = renderer.fields(`${templateKey}/${name}`, textsIn(part, 'metadata'), by).values()
+    return withTexts(part, 'metadata', () => texts.next().value ?? '') as Part
+  }
+  // Headers are shown nowhere: only there are secrets printed.
+  return { ...renderedIn('call', { url, body }, scope), ...renderedIn('headers', { headers }, withSecrets) }
 }
 
 function urlOf(text: string): string {
@@ -93,15 +98,13 @@ function shownUrl(text: string): string {
   return `${origin}${pathname}${search === '' ? '' : '?…'}`
 }
 
-function headersOf(
-  { headers = {} }: CustomMetadata,
-  rendered: (text: string, path: string) => string,
-): Record<string, string> {
+function headersOf(rendered: Readonly<Record<string, string>>): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const [name, text] of Object.entries(headers)) {
-    const path = `metadata.headers.${name}`
-    const value = rendered(text, path).trim()
-    if (!isHeaderValue(value)) throw new RenderError(path, 'renders to a value that is not valid in a header')
+  for (const [name, text] of Object.entries(rendered)) {
+    const value = text.trim()
+    if (!isHeaderValue(value)) {
+      throw new RenderError(`metadata.headers.${name}`, 'renders to a value that is not valid in a header')
+    }
     found[name] = value
   }
   return found

@@ -66,7 +66,7 @@ test('what waits for a thread longer than it may is not begun, and what comes af
   const threads = threadsOf(t, { deadlineMs: 1_500, waitMsMax: 50 })
   await threads.run('warm')
   const stalled = threads.run('stall')
-  await failed('unavailable', threads.run('behind'))
+  await failed('busy', threads.run('behind'))
   await failed('late', stalled)
   assert.deepEqual(await threads.run('after'), { message: 'after', count: 1 })
 })
@@ -94,7 +94,7 @@ test('an entry that does not load fails whoever needs it', async (t) => {
 
 test('whoever waits when they are closed gets an error', async () => {
   const threads = createThreads({ entry, size: 1 })
-  const both = [threads.run('stall'), threads.run('behind')].map((reply) => failed('unavailable', reply))
+  const both = [threads.run('stall'), threads.run('behind')].map((reply) => failed('busy', reply))
   await threads.close()
   await Promise.all(both)
 })
@@ -102,8 +102,20 @@ test('whoever waits when they are closed gets an error', async () => {
 test('beyond what can wait, it is refused', async (t) => {
   const threads = threadsOf(t)
   const waiting = Array.from({ length: 501 }, () => threads.run('a'))
-  await failed('unavailable', threads.run('one more'))
-  await Promise.all(waiting)
+  await failed('busy', threads.run('one more'))
+  const first = threads.run('first', { isFirst: true })
+  await Promise.all([...waiting, first])
+})
+
+test('what is first has the next thread, and it is reported when a thread begins it', async (t) => {
+  const threads = threadsOf(t)
+  const begun: string[] = []
+  const run = (message: string, isFirst: boolean) =>
+    threads.run(message, { isFirst, onBegun: () => void begun.push(message) })
+  const runs = [run('a', false), run('b', false), run('c', true), run('d', false), run('e', true)]
+  assert.deepEqual(begun, [])
+  await Promise.all(runs)
+  assert.deepEqual(begun, ['a', 'c', 'e', 'b', 'd'])
 })
 
 test('an error that comes right behind a reply ends nothing either', async (t) => {

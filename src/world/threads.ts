@@ -6,15 +6,22 @@ export interface Threads {
   /** How many run at once. */
   readonly size: number
   /** What the entry's code replies; rejects with a ThreadFailure. */
-  run(message: unknown): Promise<unknown>
+  run(message: unknown, options?: RunOptions): Promise<unknown>
   close(): Promise<void>
 }
 
+export interface RunOptions {
+  /** It has the next thread before all that wait without this. */
+  readonly isFirst?: boolean
+  /** Called when a thread begins it: until then it waits for others. */
+  readonly onBegun?: () => void
+}
+
 /**
- * `late` and `broken`: it was begun, and took too long, or ended its thread. `unavailable`: it was not begun, for want of a
- * thread or because it cannot be copied.
+ * `late` and `broken`: it was begun, and took too long, or ended its thread. `busy`: it was not begun, as others took all the time.
+ * `unavailable`: it was not begun, because no thread starts or it cannot be copied.
  */
-export type ThreadFailureKind = 'late' | 'broken' | 'unavailable'
+export type ThreadFailureKind = 'late' | 'broken' | 'busy' | 'unavailable'
 
 export class ThreadFailure extends Error {
   readonly kind: ThreadFailureKind
@@ -43,13 +50,14 @@ const defaultSize = 2
 const defaultDeadlineMs = 5_000
 /** Loading the module, on a machine that does much else. */
 const startMsMax = 30_000
-/** Waiting pieces of work: more would not be done before their callers time out. */
+/** Waiting pieces of work, and as many that are first: more would not be done before their callers time out. */
 const waitingMax = 500
 /** The largest scopes and what comes of them need a tenth of it. */
 const defaultHeapMegabytes = 256
 
 interface Task {
   readonly message: unknown
+  readonly onBegun: (() => void) | undefined
   /** Ends its wait for a thread. */
   waiting?: NodeJS.Timeout
   resolve(reply: unknown): void
@@ -69,20 +77,20 @@ export function createThreads({
   waitMsMax,
 }: ThreadsOptions): Threads {
   const slots: Slot[] = Array.from({ length: size }, () => ({ worker: undefined, task: undefined }))
-  const waiting: Task[] = []
+  const [first, others]: [Task[], Task[]] = [[], []]
 
   const runNext = (slot: Slot): void => {
-    const task = waiting.shift()
+    const task = first.shift() ?? others.shift()
     clearTimeout(task?.waiting)
     if (task !== undefined) void start(slot, task)
   }
 
-  const wait = (task: Task): void => {
+  const wait = (task: Task, waiting: Task[]): void => {
     waiting.push(task)
     if (waitMsMax === undefined) return
     task.waiting = setTimeout(() => {
       waiting.splice(waiting.indexOf(task), 1)
-      task.reject(new ThreadFailure('unavailable', `No thread was free within ${waitMsMax} ms`))
+      task.reject(new ThreadFailure('busy', `No thread was free within ${waitMsMax} ms`))
     }, waitMsMax)
   }
 
@@ -102,6 +110,7 @@ export function createThreads({
       // Ended while it started.
       if (slot.task !== task) return void worker.terminate()
       slot.worker = worker
+      task.onBegun?.()
       const reply = await replyOf(worker, task.message, deadlineMs)
       slot.task = undefined
       forgetIfItEnds(slot, worker)
@@ -116,17 +125,18 @@ export function createThreads({
 
   return {
     size,
-    run: (message) =>
+    run: (message, { isFirst = false, onBegun } = {}) =>
       new Promise((resolve, reject) => {
-        const task: Task = { message, resolve, reject }
+        const task: Task = { message, onBegun, resolve, reject }
         const free = slots.find((slot) => slot.task === undefined)
+        const waiting = isFirst ? first : others
         if (free !== undefined) void start(free, task)
-        else if (waiting.length < waitingMax) wait(task)
-        else reject(new ThreadFailure('unavailable', `More than ${waitingMax} are waiting`))
+        else if (waiting.length < waitingMax) wait(task, waiting)
+        else reject(new ThreadFailure('busy', `More than ${waitingMax} are waiting`))
       }),
     close: async () => {
-      const stopped = new ThreadFailure('unavailable', 'The service is being stopped')
-      for (const task of waiting.splice(0)) {
+      const stopped = new ThreadFailure('busy', 'The service is being stopped')
+      for (const task of [...first.splice(0), ...others.splice(0)]) {
         clearTimeout(task.waiting)
         task.reject(stopped)
       }

@@ -2,6 +2,7 @@
 import type { Job } from '../../src/domain/delivery/job.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { Renderer } from '../../src/domain/workflows/rendering.ts'
+import { RenderError } from '../../src/domain/workflows/rendering.ts'
 import type { NotificationStep } from '../../src/domain/workflows/workflow.ts'
 import type { StepInput } from '../../src/steps/step.ts'
 
@@ -66,10 +67,21 @@ export function timingInput(scene: TimingScene): StepInput {
     },
     channels: [],
     integrations: [],
-    renderer: { email: unused, inApp: unused, text: unused, value: scene.value ?? unused, values: unused },
+    renderer: { email: unused, inApp: unused, text: unused, value: unused, fields: fieldsBy(scene), values: unused },
     templateKey: 'timing',
   }
 }
+
+const fieldsBy =
+  ({ value = unused }: TimingScene): Renderer['fields'] =>
+  (_key, fields, scope) =>
+    fields.map(({ path, text }) => {
+      try {
+        return value(text, scope)
+      } catch (error) {
+        throw error instanceof RenderError ? new RenderError(path, error.message) : error
+      }
+    })
 
 function jobOf(acceptedAt: Date, change: Partial<Job>): Job {
   return {

@@ -144,7 +144,8 @@ export function customTexts(metadata: CustomMetadata, path = 'metadata'): { path
   ]
 }
 
-function textsIn(value: unknown, path: string): { path: string; text: string }[] {
+/** In the order in which `withTexts` replaces them. */
+export function textsIn(value: unknown, path: string): { path: string; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => textsIn(member, `${path}.${name}`))

@@ -104,7 +104,14 @@ export type RenderRequest =
       readonly frame: EmailFrame | undefined
     }
   | { readonly kind: 'inApp' | 'text'; readonly template: StepTemplate; readonly scope: TemplateScope }
-  | { readonly kind: 'value'; readonly text: string; readonly scope: TemplateScope }
+  | { readonly kind: 'value' | 'conditionValue'; readonly text: string; readonly scope: TemplateScope }
+  | { readonly kind: 'fields'; readonly fields: readonly FieldText[]; readonly scope: TemplateScope }
+
+/** A text that is a template, with the name by which its author knows it. */
+export interface FieldText {
+  readonly path: string
+  readonly text: string
+}
 
 /**
  * Thrown by a renderer that leaves a rendering to a thread: nothing is wrong with it. Whoever decides with such a renderer waits
@@ -126,9 +133,11 @@ export interface Renderer {
   email(key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame): EmailContent
   inApp(key: string, template: StepTemplate, scope: TemplateScope): InAppContent
   text(key: string, template: StepTemplate, scope: TemplateScope): TextContent
-  /** A single value, such as a condition's. Not cached: values are many and short. */
+  /** A single value, such as the sender of an e-mail. Not cached: values are short. */
   value(text: string, scope: TemplateScope): string
-  /** For several values of one job, such as those of its conditions: they share one budget. */
+  /** Several texts of one message, in their order: they share one budget. */
+  fields(key: string, fields: readonly FieldText[], scope: TemplateScope): readonly string[]
+  /** The values of conditions: all that are rendered with the scope of a job share one small budget. */
   values(scope: TemplateScope): (text: string) => string
   /** The same with a small budget: what exceeds it is left to a thread. */
   readonly small?: Renderer

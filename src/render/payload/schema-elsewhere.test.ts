@@ -90,7 +90,7 @@ test('a schema that is wrong is refused with the place of the mistake', async ()
 })
 
 test('without a thread that replies nothing is said of a payload, and a schema is refused only if it ended its thread', async () => {
-  for (const busy of ['unavailable', 'late'] as const) {
+  for (const busy of ['unavailable', 'busy', 'late'] as const) {
     const starved = await compileSchema(() => failing(busy))(large)
     assert.ok(!starved.ok && starved.isStarved === true && starved.isOutOfTime === true, busy)
   }
@@ -101,7 +101,7 @@ test('without a thread that replies nothing is said of a payload, and a schema i
     answering((message) => (kind === undefined ? real.run(message) : Promise.reject(new ThreadFailure(kind, 'no')))),
     large,
   )
-  for (kind of ['unavailable', 'late', 'broken'] as const) {
+  for (kind of ['unavailable', 'busy', 'late', 'broken'] as const) {
     await assert.rejects(known.checkElsewhere({}), (error) => isTooBusy(error), kind)
   }
 })

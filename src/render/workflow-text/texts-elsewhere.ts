@@ -59,7 +59,8 @@ async function done<Name extends keyof Work>(
     return reply.value as ReturnType<Work[Name]>
   } catch (error) {
     if (!(error instanceof ThreadFailure)) throw error
-    if (error.kind !== 'unavailable') throw new Problem(422, 'The workflow is too large to be written as files in time')
+    if (error.kind === 'late' || error.kind === 'broken')
+      throw new Problem(422, 'The workflow is too large to be written as files in time')
     const headers = { 'retry-after': '5' }
     throw new Problem(503, 'The service is too busy to write the workflow as files. Please retry', { headers })
   }

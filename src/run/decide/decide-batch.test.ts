@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import type { Job } from '../../domain/delivery/job.ts'
 import { Turn } from '../../domain/turn.ts'
 import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
+import type { RunOptions } from '../../world/threads.ts'
+import { ThreadFailure } from '../../world/threads.ts'
 import { DecidedLater, decideBatch } from './decide-batch.ts'
 
 test('others have their turn where the jobs of a batch take long, and all are decided', async () => {
@@ -30,7 +32,7 @@ test('others have their turn where the jobs of a batch take long, and all are de
 })
 
 /** A batch of jobs that have to be rendered in threads, which answer as `run` does. */
-function expensiveScene(count: number, run: (asked: number) => Promise<unknown>) {
+function expensiveScene(count: number, run: (asked: number, onBegun: () => void) => Promise<unknown>) {
   const step = { active: true, filters: [], variants: [], template: { type: 'in_app', content: 'Hello' } }
   const version = {
     id: 'v',
@@ -54,9 +56,9 @@ function expensiveScene(count: number, run: (asked: number) => Promise<unknown>)
   let asked = 0
   const threads = {
     size: 2,
-    run: () => {
+    run: (_message: unknown, { onBegun }: RunOptions = {}) => {
       asked += 1
-      return run(asked)
+      return run(asked, onBegun ?? (() => {}))
     },
   }
   const small = {
@@ -100,7 +102,8 @@ test('jobs that cost much are rendered side by side; those for which there was n
 })
 
 test('one that takes all the time, or fails in its thread, is at fault; the others are not', async () => {
-  const { parts, jobs } = expensiveScene(4, async (asked) => {
+  const { parts, jobs } = expensiveScene(4, async (asked, onBegun) => {
+    onBegun()
     if (asked === 1) await new Promise(() => {})
     return asked === 3 ? { fault: 'a bug' } : { value }
   })
@@ -109,9 +112,23 @@ test('one that takes all the time, or fails in its thread, is at fault; the othe
   assert.deepEqual(
     faulty.map(({ job, error }) => [job.id, (error as Error).message]),
     [
-      ['0', 'The templates of the step took longer than 200 ms to render'],
+      ['0', 'The templates of the step took longer than 100 ms to render'],
       ['2', 'a bug'],
     ],
+  )
+})
+
+test('jobs that no thread began, or had time for, are not at fault: others had the threads', async () => {
+  const { parts, jobs } = expensiveScene(4, async (asked) => {
+    if (asked === 2) throw new ThreadFailure('busy', 'no')
+    if (asked !== 3) await new Promise(() => {})
+    return { value }
+  })
+  const { settlements, unrendered, faulty } = await decideBatch({ ...parts, threadsMsMax: 50 } as never, jobs)
+  assert.deepEqual([settlements.map(({ job }) => job.id), faulty], [['2'], []])
+  assert.deepEqual(
+    unrendered.map(({ id }) => id),
+    ['0', '1', '3'],
   )
 })
 

@@ -5,7 +5,7 @@ import { Turn } from '../../domain/turn.ts'
 import { RenderElsewhere } from '../../domain/workflows/rendering.ts'
 import type { PreLeasedJob } from '../../record/notify.ts'
 import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
-import { decideElsewhere } from '../../render/elsewhere.ts'
+import { decideElsewhere, NoThread } from '../../render/elsewhere.ts'
 import type { World } from '../../world/world.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
 import type { HoldingParts } from '../send/held-unrendered.ts'
@@ -17,6 +17,7 @@ import { abandoned, decideJob, jobFactsFrom } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
 import { Failed, sideBySide } from './side-by-side.ts'
 import type { Send } from './suppressed.ts'
+import { ThreadTime } from './thread-time.ts'
 import type { WebhookAnswers } from './webhook-answers.ts'
 import { mustAsk, withAnswers } from './webhook-answers.ts'
 
@@ -29,9 +30,9 @@ export interface DecidedBatch {
   readonly asking: JobFacts[]
   /** Jobs that follow others at once. */
   readonly madeAfter: Map<string, string>
-  /** There was no time to render these: they are released as they were. */
+  /** No thread had time to render these: they are released as they were. */
   readonly unrendered: Job[]
-  /** These failed in a thread, or took all the time there was. */
+  /** These failed in a thread, or had one for too long. */
   readonly faulty: { readonly job: Job; readonly error: unknown }[]
 }
 
@@ -49,6 +50,8 @@ interface BatchParts extends DecidingParts {
 
 /** A third of a lease: the jobs were claimed a while ago, and have to be recorded and sent after it. */
 const usualThreadsMsMax = 20_000
+/** For how much of that threads may work for one job. What it waited for others does not count. */
+const jobShareMax = 1 / 2
 
 /** A job of the batch takes longer than a caller should wait: all of them have their own turn. */
 export class DecidedLater extends Error {
@@ -110,17 +113,23 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
   }
   if (expensive.length === 0) return batch
   const bounds = { atOnce: parts.world.threads?.size ?? 1, msMax: parts.threadsMsMax ?? usualThreadsMsMax }
-  const rendered = await sideBySide(expensive, bounds, (one) => decideInThread(parts, one))
-  for (const [index, one] of expensive.entries()) {
+  const times = new Map(expensive.map((one) => [one, new ThreadTime()]))
+  const rendered = await sideBySide(expensive, bounds, (one) => decideInThread(parts, one, times.get(one)))
+  for (const one of expensive) {
     if (turn.isOver()) await turn.next()
     const decided = rendered.get(one)
-    if (decided instanceof Failed) batch.faulty.push({ job: one.job, error: decided.error })
-    else if (decided !== undefined) take(one.job, decided)
-    // It had a thread to itself from the start.
-    else if (index < bounds.atOnce) batch.faulty.push({ job: one.job, error: tooLong(bounds.msMax) })
-    else batch.unrendered.push(one.job)
+    const error = faultOf(decided, times.get(one), bounds.msMax * jobShareMax)
+    if (error !== undefined) batch.faulty.push({ job: one.job, error })
+    else if (decided === undefined || decided instanceof Failed) batch.unrendered.push(one.job)
+    else take(one.job, decided)
   }
   return batch
+}
+
+/** Undefined if it was decided, or only found no thread that had time for it. */
+function faultOf(decided: DecidedJob | Failed | undefined, time: ThreadTime | undefined, msMax: number): unknown {
+  if (decided instanceof Failed) return decided.error instanceof NoThread ? undefined : decided.error
+  return decided === undefined && (time?.ms() ?? 0) >= msMax ? tooLong(msMax) : undefined
 }
 
 const tooLong = (ms: number): Error => new Error(`The templates of the step took longer than ${ms} ms to render`)
@@ -140,10 +149,10 @@ function decideIfCheap(here: DecidingParts, jobFacts: JobFacts): DecidedJob | 'e
   }
 }
 
-function decideInThread(parts: BatchParts, jobFacts: JobFacts): Promise<DecidedJob> {
+function decideInThread(parts: BatchParts, jobFacts: JobFacts, time = new ThreadTime()): Promise<DecidedJob> {
   const { renderer, now } = parts
   return decideElsewhere({
-    threads: parts.world.threads,
+    threads: parts.world.threads && time.of(parts.world.threads),
     renderer,
     first: renderer.small ?? renderer,
     now: () => now,

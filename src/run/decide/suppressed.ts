@@ -12,6 +12,7 @@ import type { Envelope, MessageDraft } from '../../domain/messages/message.ts'
 import type { OutboundMessage } from '../../domain/messages/outbound-message.ts'
 import type { NewSuppression, Suppression, SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress, suppressionHolds, suppressionNoteLengthMax } from '../../domain/people/suppression.ts'
+import { mapInTurns } from '../../domain/turn.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import { findSuppressedOrHidden } from '../../store/people/suppressions.ts'
@@ -48,8 +49,7 @@ export async function withoutSuppressed(
   if (found.size === 0) return { sends, skipped: [] }
   const left: Send[] = []
   const skipped: Settlement[] = []
-  for (const send of sends) {
-    const judged = leavingOut(parts, send, found, now)
+  for (const judged of await mapInTurns(sends, (send) => leavingOut(parts, send, found, now))) {
     if ('status' in judged) skipped.push(judged)
     else left.push(judged)
   }

@@ -43,7 +43,7 @@ function sendOf(job: Job): Send {
   } as unknown as Send
 }
 
-function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive = true } = {}) {
+async function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive = true } = {}) {
   const parts = {
     limits: createLimits(),
     world: { random: () => 0 },
@@ -53,12 +53,12 @@ function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive
   } as unknown as PlaceParts
   const empty = { settlements: [], deferred: [], sends: [], calls: [], asking: [], madeAfter: new Map() }
   const left = { sends, skipped: [settles(jobOf(90), 'skipped', {})] }
-  const placed = placeBatch(parts, {} as Environment, facts, { ...empty, ...decided } as DecidedBatch, left, now)
+  const placed = await placeBatch(parts, {} as Environment, facts, { ...empty, ...decided } as DecidedBatch, left, now)
   return { ...placed, written: placed.settlements.map(({ job, status, due }) => [job.id, status, due]) }
 }
 
-test('what was decided, what is skipped and what begins is written together', () => {
-  const { written, begun } = place({ settlements: [settles(jobOf(1), 'completed', {})] }, [sendOf(jobOf(2))])
+test('what was decided, what is skipped and what begins is written together', async () => {
+  const { written, begun } = await place({ settlements: [settles(jobOf(1), 'completed', {})] }, [sendOf(jobOf(2))])
   assert.equal(begun.length, 1)
   assert.deepEqual(written, [
     [id(1), 'completed', over],
@@ -67,27 +67,27 @@ test('what was decided, what is skipped and what begins is written together', ()
   ])
 })
 
-test('of one that waits for a slot nothing is written, unless it follows another and has no row yet', () => {
+test('of one that waits for a slot nothing is written, unless it follows another and has no row yet', async () => {
   const madeAfter = new Map([[id(3), id(1)]])
-  const { written, waiting } = place({ madeAfter }, [sendOf(jobOf(2)), sendOf(jobOf(3))], { isAlive: false })
+  const { written, waiting } = await place({ madeAfter }, [sendOf(jobOf(2)), sendOf(jobOf(3))], { isAlive: false })
   assert.equal(waiting.length, 2)
   assert.deepEqual(written.slice(1), [[id(3), 'queued', leased]])
 })
 
-test('one that follows another, waits, and was interrupted is written once', () => {
+test('one that follows another, waits, and was interrupted is written once', async () => {
   const madeAfter = new Map([[id(3), id(1)]])
-  const { written } = place({ madeAfter }, [sendOf(jobOf(3, { interruptions: 1 }))], { isAlive: false })
+  const { written } = await place({ madeAfter }, [sendOf(jobOf(3, { interruptions: 1 }))], { isAlive: false })
   assert.deepEqual(written.slice(1), [[id(3), 'queued', leased]])
 })
 
-test('a custom step that was interrupted before is cleared with the others: from there on no death is its own', () => {
+test('a custom step that was interrupted before is cleared with the others: from there on no death is its own', async () => {
   const callOf = (job: Job) => ({ facts: { job } }) as never
   const calls = [
     callOf(jobOf(4)),
     callOf(jobOf(5, { interruptions: 2 })),
     callOf(jobOf(6, { interruptions: 2, status: 'running' })),
   ]
-  const { written, calls: placed } = place({ calls }, [])
+  const { written, calls: placed } = await place({ calls }, [])
   assert.equal(placed.length, 3)
   assert.deepEqual(written.slice(1), [
     [id(5), 'queued', leased],

@@ -22,15 +22,15 @@ export interface PlacedBatch {
   readonly calls: readonly PendingCall[]
 }
 
-export function placeBatch(
+export async function placeBatch(
   parts: PlaceParts,
   environment: Environment,
   facts: Facts,
   { settlements, deferred, madeAfter, calls }: DecidedBatch,
   left: SendsLeft,
   now: Date,
-): PlacedBatch {
-  const placed = placeSends({ parts, isAlive: parts.isAlive(), now }, environment, facts, left.sends)
+): Promise<PlacedBatch> {
+  const placed = await placeSends({ parts, now }, environment, facts, left.sends)
   return {
     settlements: [
       ...settlements,

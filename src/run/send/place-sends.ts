@@ -11,6 +11,7 @@ import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
+import { mapInTurns, Turn } from '../../domain/turn.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { World } from '../../world/world.ts'
@@ -48,26 +49,29 @@ export interface PlaceParts extends ChoosingParts {
 
 /** One placement of a batch. */
 export interface Placing {
-  readonly parts: Omit<PlaceParts, 'isAlive'>
-  /** Nothing starts while this node cannot show that it is alive. */
-  readonly isAlive: boolean
+  readonly parts: PlaceParts
   readonly now: Date
 }
 
-export function placeSends(
+/** Others get their turn while integrations are chosen, if that takes long. */
+export async function placeSends(
   placing: Placing,
   environment: Environment,
   facts: Facts,
   sends: readonly { facts: JobFacts; decision: SendDecision }[],
-): PlacedSends {
-  const { parts, isAlive, now } = placing
+  turn = new Turn(),
+): Promise<PlacedSends> {
+  const { parts, now } = placing
   const { limits, rates, sends: queue, operatorMail } = parts
   const settlements: Settlement[] = []
   const begun: Outgoing<BegunMessage>[] = []
   const waiting: Outgoing[] = []
-  const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail, now }
   const inQueue = new Map<string, number>()
-  const all = sends.map(({ facts: job, decision }) => outgoingOf(placing, environment, facts, job, decision))
+  const choose = ({ facts: job, decision }: (typeof sends)[number]): Outgoing =>
+    outgoingOf(placing, environment, facts, job, decision)
+  const all = await mapInTurns(sends, choose, turn)
+  const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail, now }
+  const isAlive = parts.isAlive()
   // From here on nothing may throw: a slot that was taken would be held forever.
   for (const [index, { facts: job, decision }] of sends.entries()) {
     const outgoing = all[index] as Outgoing
