@@ -129,13 +129,16 @@ async function compareCase(seed: number, both: BothRuns, tally: Tally): Promise<
 async function compareAll(seeds: readonly number[], tally: Tally): Promise<string[]> {
   const failures: string[] = []
   for (const seed of seeds) {
-    const both = await BothRuns.open(seed)
     try {
-      await compareCase(seed, both, tally)
+      const both = await BothRuns.open(seed)
+      try {
+        await compareCase(seed, both, tally)
+      } finally {
+        await both.each((run) => run.close())
+      }
     } catch (error) {
       failures.push(error instanceof assert.AssertionError ? error.message : `POSTHORN_FUZZ_SEED=${seed}: ${error}`)
     }
-    await both.each((run) => run.close())
   }
   return failures
 }

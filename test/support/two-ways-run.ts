@@ -14,6 +14,7 @@ const looksMax = 20_000
 export class CaseRun {
   readonly #side: Side
   readonly #key: string
+  readonly #environment: Json
   /** Names of ids that calls returned, by the id. */
   readonly #names = new Map<string, string>()
   readonly #ids = new Map<string, string>()
@@ -28,6 +29,7 @@ export class CaseRun {
     this.#day = side.app.world.now().toISOString().slice(0, 10)
     this.#side = side
     this.#key = environment.apiKeys[0].key
+    this.#environment = environment
     this.#names.set(environment._id, 'environment')
     const { world } = side.app
     // The worker's own pauses must not move the clock: then no time would be the same on both sides.
@@ -146,6 +148,10 @@ export class CaseRun {
   async close(): Promise<void> {
     await this.#side.scene.rows(sql`update jobs set due_at = null where due_at is not null`)
     await this.#side.scene.rows(sql`delete from tasks where due_at is not null`)
+    // There can be a hundred.
+    const { _id, name } = this.#environment
+    const gone = await this.#call('DELETE', `/v1/environments/${_id}?confirm=${encodeURIComponent(name)}`, {})
+    assert.equal(gone.status, 200, gone.text)
   }
 
   async #get(path: string): Promise<Json> {
