@@ -1,6 +1,7 @@
 // The first jobs of events that this node accepted and leases itself, with what was read for them.
 import type { TriggeredEvent } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
+import { inStoredOrder } from '../domain/stored-order.ts'
 import type { PreLeasedJob, Surroundings } from '../record/notify.ts'
 import { preLeasedJob } from '../record/notify.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
@@ -72,14 +73,15 @@ function foreseenFor(
   return own === undefined || actor === undefined ? own : { ...own, actor }
 }
 
+/** As it is read once it is stored. */
 export function triggeredEvent(row: NewEvent): TriggeredEvent {
   const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row
   const { test = null, traceparent = null } = row
   return {
     id,
     transactionId,
-    payload,
-    overrides,
+    payload: inStoredOrder(payload),
+    overrides: inStoredOrder(overrides),
     actorId,
     tenantId,
     contextKeys,

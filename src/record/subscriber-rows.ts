@@ -1,5 +1,6 @@
 // A subscriber's row as it will be, before it is written.
 import type { SubscriberFields } from '../domain/people/subscriber.ts'
+import { inStoredOrder } from '../domain/stored-order.ts'
 import type { SubscriberRow } from '../store/people/subscribers.ts'
 
 /** A new subscriber, without data. */
@@ -34,7 +35,7 @@ export function withFields(row: SubscriberRow, fields: SubscriberFields): Subscr
     avatar: avatar === undefined ? row.avatar : avatar,
     locale: locale === undefined ? row.locale : locale,
     timezone: timezone === undefined ? row.timezone : timezone,
-    data: data === undefined ? row.data : data,
+    data: data === undefined ? row.data : inStoredOrder(data),
     preferences: row.preferences,
     is_online: row.is_online,
     last_online_at: row.last_online_at,

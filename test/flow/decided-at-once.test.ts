@@ -267,6 +267,37 @@ test('someone whose fields the event changes, and its actor, are as they will be
   assert.match(JSON.stringify(results[3]), /Ada {2}basic by Joan/)
 })
 
+test('members of objects have the order that the database keeps', async () => {
+  const words =
+    '{% for m in payload.object %}{{ m[0] }} {% endfor %}{{ subscriber.data | json }} {{ actor.data | json }}'
+  const data = { zebra: 1, a: { dd: 1, c: 2 }, bb: 3 }
+  const results: unknown[] = []
+  const asked: unknown[] = []
+  const decided = fateOfThoseAtOnce(undefined)
+  for (const side of [inTurn, atOnce]) {
+    const { scene, mail } = side
+    const workflow = await scene.workflow([inApp(words), email(words)])
+    for (const subscriberId of ['ordered-one', 'ordered-two']) {
+      const transactionId = await scene.trigger(
+        workflow,
+        { subscriberId, email: 'a@example.org', data },
+        {
+          actor: { subscriberId: `actor of ${subscriberId}`, data },
+          payload: { object: data },
+          overrides: { email: { customData: data, headers: { 'X-Zebra': '1', 'X-A': '2' } } },
+        },
+      )
+      await settle(side)
+      results.push(await seen(side, transactionId))
+    }
+    asked.push(mail.asked.map(({ body }) => body.replaceAll(/[0-9a-f-]{36}|workflow-\d+/g, 'id')))
+  }
+  assert.equal(decided(), 1, 'the second; the first fills what is kept')
+  assert.deepEqual(results.slice(2), results.slice(0, 2))
+  assert.deepEqual(asked[1], asked[0])
+  assert.match(JSON.stringify(results[3]), /a bb zebra /)
+})
+
 test('what PostgreSQL refuses in a message does not cost the event: it has its own turn', async () => {
   const { scene, mail } = atOnce
   const workflow = await knownWorkflow()
