@@ -13,10 +13,14 @@ const leaseUsedMsMax = 30_000
 export const isFresh = ({ sinceMs }: Pick<Held<unknown>, 'sinceMs'>, nowMs: number): boolean =>
   nowMs - sinceMs < leaseUsedMsMax
 
-/** Takes those from the front that are ours for too long already; the others came later. */
-export function takeStale<Row>(waiting: Held<Row>[], nowMs: number): Row[] {
-  const end = waiting.findIndex((held) => isFresh(held, nowMs))
-  return waiting.splice(0, end === -1 ? waiting.length : end).map(({ row }) => row)
+/** Takes those out that are ours for too long already, but for those that must run under their lease. */
+export function takeStale<Row>(waiting: Held<Row>[], nowMs: number, mustRun: (row: Row) => boolean): Row[] {
+  const isStale = (held: Held<Row>): boolean => !isFresh(held, nowMs) && !mustRun(held.row)
+  if (!waiting.some(isStale)) return []
+  const all = waiting.splice(0)
+  // Not spliced in as arguments: there may be more than a call can take.
+  for (const held of all) if (!isStale(held)) waiting.push(held)
+  return all.filter(isStale).map(({ row }) => row)
 }
 
 /** Takes the next rows that may run together from the front: fewer if one of them is possibly poisonous, or if they are heavy. */

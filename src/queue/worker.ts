@@ -46,6 +46,8 @@ export interface WorkerOptions<Row extends Leased> {
   readonly batchMax: number
   /** How much of a batch a row fills beyond its place in it: rows that fill more than 1 together are not run together. */
   shareOf?(row: Row): number
+  /** Whether a row is better run late than released: something is known of it under its lease alone. */
+  mustRun?(row: Row): boolean
   /** How many batches may be decided at once. */
   readonly runnersMax: number
   /** Only what runs at once is claimed: a claimed row is a running one. */
@@ -220,7 +222,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
    * claims them again; run here, they would be done twice.
    */
   #releaseStale(queue: RowQueue<Row>): void {
-    const stale = takeStale(queue.waiting, performance.now())
+    const { mustRun = () => false } = this.#options
+    const stale = takeStale(queue.waiting, performance.now(), mustRun)
     if (stale.length === 0) return
     void this.#release(stale).then(() => {
       this.#left(queue, stale.length)

@@ -55,6 +55,8 @@ export const smallShare = 0.1
 
 /** The values of all conditions that are evaluated for a job, of what a message may cost: about 10 ms on a slow core. */
 export const conditionsShare = 0.1
+/** What each of them has in any case: twenty steps, which is more than a name with a filter takes. */
+export const shortValueShare = conditionsShare / 150
 /** Characters of a condition's value, for one step: parsing them takes longer, but is done once for many jobs. */
 export const parsedPerStep = 8
 

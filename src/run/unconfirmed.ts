@@ -14,6 +14,8 @@ export interface Unconfirmed {
    * worker's.
    */
   resolve(db: Sql, environment: Environment, jobs: readonly Job[]): Promise<readonly ResolvedJob[]>
+  /** Whether a write for the job got no response, and it was not read again since. */
+  has(job: Job): boolean
   /** Whether the mark of a message is from a write without a response: this process never made the call. */
   wasNeverCalled(job: Job, messageId: string): boolean
 }
@@ -66,6 +68,7 @@ export function createUnconfirmed(): Unconfirmed {
         return { given: job, now }
       })
     },
+    has: ({ id }) => open.has(id),
     wasNeverCalled: (job, messageId) => marked.get(messageId) === job.lease,
   }
 }

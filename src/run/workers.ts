@@ -128,6 +128,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     preLeasedMax: jobsPreLeasedMax,
     batchMax: jobsPerBatchMax,
     shareOf: (job) => wired.stages.weights.shareOf(job),
+    mustRun: (job) => wired.stages.unconfirmed.has(job),
     runnersMax: jobRunnersMax,
   })
   const taskWorker = createWorker<Task>({

@@ -118,6 +118,17 @@ test('what is first has the next thread, and it is reported when a thread begins
   assert.deepEqual(begun, ['a', 'c', 'e', 'b', 'd'])
 })
 
+test('every fourth is one of the others, however many are first', async (t) => {
+  const threads = threadsOf(t)
+  const begun: string[] = []
+  const run = (message: string, isFirst: boolean) =>
+    threads.run(message, { isFirst, onBegun: () => void begun.push(message) })
+  const names = Array.from({ length: 9 }, (_, place) => `first-${place}`)
+  await Promise.all([...names.map((name) => run(name, true)), run('x', false), run('y', false)])
+  const places = [begun.indexOf('x'), begun.indexOf('y')]
+  assert.deepEqual(places, [4, 8])
+})
+
 test('an error that comes right behind a reply ends nothing either', async (t) => {
   const threads = threadsOf(t)
   const { emit } = Worker.prototype

@@ -11,7 +11,7 @@ export interface Threads {
 }
 
 export interface RunOptions {
-  /** It has the next thread before all that wait without this. */
+  /** It has the next thread before those that wait without this, three times out of four. */
   readonly isFirst?: boolean
   /** Called when a thread begins it: until then it waits for others. */
   readonly onBegun?: () => void
@@ -64,6 +64,20 @@ interface Task {
   reject(failure: ThreadFailure): void
 }
 
+/** However many are first: otherwise a template that keeps all threads busy could not be tried and saved again, shorter. */
+const othersEvery = 4
+
+/** Those that wait for a thread, and which of them has the next. */
+function createWaiting(): { readonly first: Task[]; readonly others: Task[]; next(): Task | undefined } {
+  const [first, others]: [Task[], Task[]] = [[], []]
+  let turns = 0
+  const next = (): Task | undefined => {
+    turns += 1
+    return turns % othersEvery === 0 ? (others.shift() ?? first.shift()) : (first.shift() ?? others.shift())
+  }
+  return { first, others, next }
+}
+
 interface Slot {
   worker: Worker | undefined
   task: Task | undefined
@@ -77,10 +91,10 @@ export function createThreads({
   waitMsMax,
 }: ThreadsOptions): Threads {
   const slots: Slot[] = Array.from({ length: size }, () => ({ worker: undefined, task: undefined }))
-  const [first, others]: [Task[], Task[]] = [[], []]
+  const { first, others, next } = createWaiting()
 
   const runNext = (slot: Slot): void => {
-    const task = first.shift() ?? others.shift()
+    const task = next()
     clearTimeout(task?.waiting)
     if (task !== undefined) void start(slot, task)
   }

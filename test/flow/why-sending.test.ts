@@ -178,9 +178,7 @@ test('a device that is gone and a failure of all devices are reported', async ()
     code: 'allPushFailed',
   })
   assertStep(reported, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
-  const stored = await scene.rows(
-    sql`select details::text from jobs where details::text like '%…-is-gone%'`,
-  )
+  const stored = await scene.rows(sql`select details::text from jobs where details::text like '%…-is-gone%'`)
   assert.equal(stored.length, 1, 'the end of the token is named')
   assert.ok(!stored[0]?.details.includes(token), 'and not all of it')
   await vendors.clear()

@@ -27,6 +27,17 @@ test('all values of a job share one budget, in whichever evaluation and by which
   assert.match(renderer.values(scopeWith({}))(nearlyAll('b')), /b$/)
 })
 
+test('a costly value takes nothing from short ones, and a broken one says each time what is wrong with it', () => {
+  const { values } = createRenderer()
+  const scope = scopeWith({ wanted: 'gold' })
+  const broken = `{{ a | nothing }}${' '.repeat(2_000)}`
+  for (let count = 0; count < 40; count += 1) {
+    assert.throws(() => values(scope)(broken), /unknown filter/)
+    assert.throws(() => values(scope)(loop(stepsMax, 'a')), tooLong)
+    assert.equal(values(scope)(`{{ payload.wanted | upcase }}${count}`), `GOLD${count}`)
+  }
+})
+
 test('what was rendered for a job may be rendered again, whatever other jobs come in between', () => {
   const { values } = createRenderer()
   const [one, other] = [scopeWith({ a: 1 }), scopeWith({ a: 2 })]

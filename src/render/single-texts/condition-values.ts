@@ -2,7 +2,7 @@
 // of its step, of a variant or of an integration: they are rendered on the main thread.
 import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import { RenderError } from '../../domain/workflows/rendering.ts'
-import { Budget, conditionsShare, parsedPerStep, stepsMax } from '../limits.ts'
+import { Budget, conditionsShare, parsedPerStep, shortValueShare, stepsMax } from '../limits.ts'
 import { TemplateCache } from '../template-cache.ts'
 import { compileValue } from './value.ts'
 
@@ -11,6 +11,8 @@ interface JobValues {
   left: number
   /** These may be rendered again for free: as often as the job is decided, which is seldom. */
   readonly paid: Set<string>
+  /** These failed, and would again. */
+  readonly failed: Map<string, unknown>
 }
 
 /** Compiled values are kept by their text. They are short: this is about ten megabytes. */
@@ -25,7 +27,9 @@ export function createConditionValues(now: () => Date): (scope: TemplateScope) =
 
   function render(text: string, scope: TemplateScope, job: JobValues): string {
     const isPaid = job.paid.has(text)
-    const budget = new Budget(now, isPaid ? conditionsShare : job.left)
+    if (job.failed.has(text)) throw job.failed.get(text)
+    // A short one always has enough: it may be a condition of another integration, which has nothing to do with the costly ones.
+    const budget = new Budget(now, isPaid ? conditionsShare : Math.max(job.left, shortValueShare))
     try {
       // Whether or not it is cached: the same conditions always end the same way.
       budget.steps(text.length / parsedPerStep)
@@ -33,7 +37,9 @@ export function createConditionValues(now: () => Date): (scope: TemplateScope) =
       job.paid.add(text)
       return value
     } catch (error) {
-      throw budget.isTooSmall ? new RenderError('value', tooCostly) : error
+      const failure = budget.isTooSmall ? new RenderError('value', tooCostly) : error
+      job.failed.set(text, failure)
+      throw failure
     } finally {
       if (!isPaid) job.left -= budget.usedShare
     }
@@ -44,7 +50,7 @@ export function createConditionValues(now: () => Date): (scope: TemplateScope) =
     if (last?.scope !== scope) last = { scope, rendered: new Map() }
     const known = last.rendered.get(text)
     if (known !== undefined) return known
-    const job = jobs.get(scope) ?? { left: conditionsShare, paid: new Set() }
+    const job = jobs.get(scope) ?? { left: conditionsShare, paid: new Set(), failed: new Map() }
     jobs.set(scope, job)
     const value = render(text, scope, job)
     last.rendered.set(text, value)
