@@ -3,7 +3,7 @@ import type { Sql } from '../db/sql.ts'
 import type { ContextMention, EventRequest } from '../domain/delivery/event.ts'
 import { contextKeyOf } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
-import { fastFlatMap } from '../domain/fast-flat-map.ts'
+import { inStoredOrder } from '../domain/stored-order.ts'
 import type { ContextRow } from '../store/people/contexts.ts'
 import { findSmallContexts } from '../store/people/contexts.ts'
 import { findNamedOverrides } from '../store/workflows/workflow-overrides.ts'
@@ -36,13 +36,16 @@ export async function foreseeSurroundings(
   ])
   const known = new Set(found.map(({ key }) => key))
   const missing = [...mentions].filter(([key]) => !known.has(key))
-  const contexts = [...found.filter(({ isWhole }) => isWhole), ...fastFlatMap(missing, asMade)]
+  const contexts = [...found.filter(({ isWhole }) => isWhole), ...missing.map(asMade)]
   return { contexts, overrides, made: missing.map(([, mention]) => mention) }
 }
 
-/** Data is read once it is stored: its members have another order then. */
-const asMade = ([key, { type, id, data }]: readonly [string, ContextMention]): ContextRow[] =>
-  data === undefined ? [{ key, type, id, data: null }] : []
+const asMade = ([key, { type, id, data }]: readonly [string, ContextMention]): ContextRow => ({
+  key,
+  type,
+  id,
+  data: data === undefined ? null : inStoredOrder(data),
+})
 
 function tenantPairs(requests: readonly EventRequest[]): { workflow: string; tenant: string }[] {
   const pairs = new Map<string, { workflow: string; tenant: string }>()

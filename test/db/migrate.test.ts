@@ -130,8 +130,9 @@ test('of five nodes that migrate an empty database at once, one does each migrat
 
 test('a migration may take longer than the statement and lock timeouts of the service', async (t) => {
   const database = await emptyDatabase(t)
-  const impatient = database.another({ statementTimeoutMs: 200, lockTimeoutMs: 200 })
-  assert.deepEqual(await migrate(impatient, [migration(1, 'select pg_sleep(0.5)')]), ['0001-test.sql'])
+  // A transaction that is idle for twice as long is ended: on a busy machine a shorter time would be too short for our own turns.
+  const impatient = database.another({ statementTimeoutMs: 1_500, lockTimeoutMs: 200 })
+  assert.deepEqual(await migrate(impatient, [migration(1, 'select pg_sleep(2)')]), ['0001-test.sql'])
 })
 
 /** Another transaction that reads the table and stays open, until it is let go. */

@@ -189,7 +189,7 @@ test('the override of a tenant is not lost to another pair of names that is spel
   assert.deepEqual(await scene.messages(turnedOff), [])
 })
 
-test('a new context with data has its own turn the first time, as its members have another order once they are stored', async () => {
+test('the members of data have the order that the database keeps, of a new context too', async () => {
   const results: string[] = []
   for (const side of [inTurn, atOnce]) {
     const { scene } = side
