@@ -68,7 +68,7 @@ const cases: Readonly<Record<string, { event: object; atOnce?: number }>> = {
     atOnce: 0,
   },
   'a context': { event: { context: { team: 'red' } } },
-  'a context with data': { event: { context: team }, atOnce: 2 },
+  'a context with data': { event: { context: team } },
   'two contexts': { event: { context: { ...team, app: 'web' } } },
   'a tenant and a context': { event: { tenant: 'acme', context: team } },
   '8 kB': { event: text(8_000) },
