@@ -77,7 +77,7 @@ export class CaseRun {
     }
   }
 
-  /** Ids by their names; those that nobody named are all the same. */
+  /** Ids by their names; those without a name are all the same. */
   #masked(value: Json): Json {
     const text = JSON.stringify(value ?? null).replaceAll(
       /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
