@@ -21,6 +21,8 @@ export interface Service {
   stdout(): string
   call(method: string, path: string, key: string, body?: unknown): Promise<{ status: number; body: Json }>
   signal(name: NodeJS.Signals): void
+  /** Closes both of its outputs at the reader's end, as a log collector that crashes does. */
+  stopReading(): void
   readonly ended: Promise<Ended>
   /** SIGTERM, and the end. */
   stop(): Promise<Ended>
@@ -71,6 +73,10 @@ export class ServiceScene {
       stdout: () => output.stdout,
       call: (method, path, key, body) => call(`${address}${path}`, method, key, body),
       signal: (name) => void child.kill(name),
+      stopReading: () => {
+        child.stdout.destroy()
+        child.stderr.destroy()
+      },
       ended,
       stop: () => {
         child.kill('SIGTERM')

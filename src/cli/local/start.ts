@@ -19,7 +19,7 @@ const loadService = () => import('../../main.ts')
 export const startCommand: Command = {
   name: 'start',
   about:
-    'Runs the service: the API, the worker and the dashboard, until it receives SIGTERM or SIGINT. Creates what is missing: database, schema, first API key.',
+    'Runs the service: the API, the worker and the dashboard, until it receives SIGTERM or SIGINT, or its terminal is closed. Creates what is missing: database, schema, first API key.',
   examples: ['posthorn start', 'PORT=8080 posthorn start', 'posthorn start --role worker    # a node that only sends'],
   usage: ['start [--role api|worker|all]'],
   run: async ({ config: configured, log, print, orders }, args) => {
@@ -111,6 +111,7 @@ function firstSignal(): Promise<string> {
       if (performance.now() - firstAt > sameSignalMs) process.exit(1)
       resolve(name)
     }
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, onSignal)
+    // SIGHUP: the terminal was closed; without an orderly stop its database would go on alone.
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal)
   })
 }

@@ -23,6 +23,17 @@ test('a reader that goes away stops the command where it read the answer, and is
   assert.equal(answering.untilStopped().aborted, true)
 })
 
+test('the service goes on when nobody reads its log, and when its log cannot be written', async () => {
+  const full = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })),
+  })
+  const serving = terminalOf({ env: {}, stdout: gone(), stderr: full }, { outlivesReader: true })
+  serving.print('A line')
+  serving.note('Another one')
+  await turn()
+  assert.equal(serving.untilStopped().aborted, false)
+})
+
 test('a question whose terminal is closed, by Ctrl-C or Ctrl-D, is answered with nothing', async () => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
   const stdout = Object.assign(new PassThrough(), { isTTY: true })

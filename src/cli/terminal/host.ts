@@ -60,14 +60,14 @@ export function terminalOf(host: Host, { outlivesReader }: { outlivesReader: boo
   const { stdout, stderr } = host
   const stopping = new AbortController()
   const stop = (): void => stopping.abort()
-  if (!outlivesReader) {
-    for (const stream of [stdout, stderr]) {
-      stream.on('error', (error: NodeJS.ErrnoException) => {
-        // `posthorn outbox 2>&1 | head` reads as much as it wants: that is no mistake.
-        if (error.code !== 'EPIPE') throw error
-        if (stream === stdout) stop()
-      })
-    }
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // A log whose reader has gone, or whose disk is full, is no reason to stop delivering.
+      if (outlivesReader) return
+      // `posthorn outbox 2>&1 | head` reads as much as it wants: that is no mistake.
+      if (error.code !== 'EPIPE') throw error
+      if (stream === stdout) stop()
+    })
   }
   return {
     width: stdout.isTTY === true ? stdout.columns : undefined,
