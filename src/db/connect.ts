@@ -100,7 +100,10 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   }
   const pool = new SoftLimitPool(settings, { connections: softLimit, waitMsMax: softLimitWaitMs })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
+  pool.on('error', (error) => {
+    // `end` resolves before the connections have said goodbye: a server that is stopped next may be faster.
+    if (!pool.ending) options.log.warn({ error: error.message }, 'A database connection was lost')
+  })
   // It is sent with the first statement. A server that rejects it works without.
   if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
   const shared = createSharedReads(pool)
