@@ -15,7 +15,6 @@ import { silentLog } from '../../src/world/log.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
-import { eventually } from '../support/service.ts'
 import { makeCertificates, startTlsFront } from '../support/tls-front.ts'
 
 const poolOptions = { poolSize: 2, statementTimeoutMs: 2_000, lockTimeoutMs: 1_000, log: silentLog }
@@ -375,30 +374,4 @@ test('a database that refuses us is not waited for, and one with another encodin
   await latin.close()
   await db.run(sql`drop database latin`)
   await awaitDatabase(db, wait)
-})
-
-test('a connection that the server ends is reported once, and not while the pool is being closed', async () => {
-  const lines: string[] = []
-  const log = { ...silentLog, warn: (_facts: object, message: string) => void lines.push(message) }
-  const backendOf = async (pool: Database) =>
-    (await pool.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('there is no backend')
-  const terminate = (pid: number) => db.run(sql`select pg_terminate_backend(${pid}::int)`)
-  const open = connect(database.connection, { ...poolOptions, log })
-  await terminate(await backendOf(open))
-  await eventually(async () => lines.length > 0)
-  await open.close()
-  assert.deepEqual(lines, ['A database connection was lost'])
-
-  const closing = connect(database.connection, { ...poolOptions, log })
-  const pid = await backendOf(closing)
-  // It reads neither the farewell nor the order to end until it goes on, and then finds the order first.
-  process.kill(pid, 'SIGSTOP')
-  try {
-    await closing.close()
-    await terminate(pid)
-  } finally {
-    process.kill(pid, 'SIGCONT')
-  }
-  await eventually(async () => (await db.rows(sql`select 1 from pg_stat_activity where pid = ${pid}::int`)).length === 0)
-  assert.deepEqual(lines, ['A database connection was lost'])
 })
