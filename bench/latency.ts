@@ -1,4 +1,4 @@
-// From the trigger call to the provider, 200 events a second in an open loop, against a bare HTTP + insert + fetch server.
+// From the trigger call to the provider, 200 events a second in an open loop, against a bare server: HTTP, insert, call.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   askAt,
@@ -60,8 +60,8 @@ export async function benchLatency(): Promise<Measured[]> {
     const shown = ({ latencyMs }: Side, share: number) => `${percentile(latencyMs, share).toFixed(1)} ms`
     const cost = ({ processorMs }: Side) => `${median(processorMs).toFixed(2)} ms`
     return [
-      { what: 'bare HTTP + insert + fetch, median', value: shown(theirs, 0.5) },
-      { what: 'bare HTTP + insert + fetch, p99', value: shown(theirs, 0.99) },
+      { what: 'bare server, median', value: shown(theirs, 0.5) },
+      { what: 'bare server, p99', value: shown(theirs, 0.99) },
       { what: `Posthorn, median of ${ours.latencyMs.length} at ${perSecond}/s`, value: shown(ours, 0.5) },
       { what: 'Posthorn, p99', value: shown(ours, 0.99) },
       { what: 'Posthorn, longest', value: shown(ours, 1) },

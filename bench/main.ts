@@ -11,6 +11,7 @@ import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
 import { readOptions } from './options.ts'
 import { benchPages } from './pages.ts'
+import { benchFloor } from './real/floor.ts'
 import { measureReal } from './real/real.ts'
 import { realTitle, report } from './real/report.ts'
 import { printed } from './real/table.ts'
@@ -34,6 +35,11 @@ const benches: Record<string, Bench> = {
     title: `${realTitle}: hand-made, Posthorn`,
     onlyByName: true,
     run: async () => (await measureReal(options)).map(printed),
+  },
+  floor: {
+    title: 'What the bars ask for: hand-made, bare server, and the bar as a number',
+    onlyByName: true,
+    run: () => benchFloor(options),
   },
   upsert: { title: 'Subscriber upsert over HTTP, 64 clients', run: benchUpsert },
   accept: { title: 'Bulk accept over HTTP against bare inserts', run: benchAccept },

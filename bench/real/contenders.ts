@@ -18,8 +18,11 @@ import { regularCount, regularOf, stepsOf, templates } from './content.ts'
 import { fillHandMade, fillPosthorn } from './history.ts'
 import { memoryMegabytesOf, processorSecondsOf } from './processes.ts'
 
+/** `bare`: the least that takes events and sends them on, see `npm run bench -- floor`. */
+export type ContenderName = SideName | 'bare'
+
 export interface Contender {
-  readonly name: SideName
+  readonly name: ContenderName
   readonly port: number
   readonly db: Database
   /** Resolves when everything accepted has been sent and recorded. */
@@ -51,8 +54,13 @@ const unlimited = {
 /** All was sent, and only the last of it is still to be recorded. */
 const lastLooksMs = 10
 
-export const startContender = (name: SideName, setting: Setting): Promise<Contender> =>
-  name === 'posthorn' ? startPosthorn(setting) : startHandMade(setting)
+const starts: Readonly<Record<ContenderName, (setting: Setting) => Promise<Contender>>> = {
+  posthorn: startPosthorn,
+  handmade: startHandMade,
+  bare: startBare,
+}
+
+export const startContender = (name: ContenderName, setting: Setting): Promise<Contender> => starts[name](setting)
 
 async function startPosthorn(setting: Setting): Promise<Contender> {
   const dataDirectory = join(setting.directory, 'posthorn')
@@ -139,9 +147,30 @@ async function startHandMade({ directory, sinkPort, history }: Setting): Promise
   }
 }
 
+async function startBare({ directory, sinkPort }: Setting): Promise<Contender> {
+  const dataDirectory = join(directory, 'bare')
+  await mkdir(dataDirectory, { mode: 0o711 })
+  const embedded = await startEmbeddedPostgres({ dataDirectory, log: silentLog })
+  const service = await startProcess(['--import', 'tsx', 'bench/baseline/bare-mail-server.ts'], {
+    NODE_ENV: 'production',
+    BENCH_CONNECTION: JSON.stringify(embedded.connection),
+    BENCH_SINK_URL: `http://127.0.0.1:${sinkPort}/mail`,
+  })
+  const db = connectTo(embedded.connection)
+  return {
+    ...measuredBy('bare', service.port, db, [service.pid, await postmasterOf(db)]),
+    untilSettled: () => untilSent(service.port),
+    stop: async () => {
+      await db.close()
+      await service.stop()
+      await embedded.stop()
+    },
+  }
+}
+
 const regulars = Array.from({ length: regularCount }, (_, number) => regularOf(number))
 
-const measuredBy = (name: SideName, port: number, db: Database, pids: readonly number[]) => ({
+const measuredBy = (name: ContenderName, port: number, db: Database, pids: readonly number[]) => ({
   name,
   port,
   db,

@@ -29,7 +29,7 @@ export const measures: Readonly<Record<string, Measure>> = {
 
 const perSecond = 200
 
-const workloadsFor = (shape: Shape): Readonly<Record<string, Workload>> => ({
+export const workloadsFor = (shape: Shape): Readonly<Record<string, Workload>> => ({
   burst: {
     gives: ['bulk-accept', 'end-to-end', 'cpu-burst', 'wal-burst'],
     run: async (contender, { sink, count }) => {

@@ -1,9 +1,8 @@
 // Both sides of the realistic bench on one stage, taking turns: a machine that slows down slows both.
-import type { SideName } from '../options.ts'
 import { startProcess, withDataDirectory } from '../service.ts'
 import { type Sink, startSink } from '../sink.ts'
 import { scaled } from '../sizes.ts'
-import type { Contender, Setting } from './contenders.ts'
+import type { Contender, ContenderName, Setting } from './contenders.ts'
 import { startContender } from './contenders.ts'
 import { compared, type Measure, type MeasuredRow } from './table.ts'
 
@@ -21,7 +20,7 @@ export interface Workload {
   run(contender: Contender, tools: Tools): Promise<Readonly<Record<string, number>>>
 }
 
-export type Rounds = Map<SideName, Map<string, number[]>>
+export type Rounds = Map<ContenderName, Map<string, number[]>>
 
 const warmUpShare = 0.25
 const countMin = 100
@@ -29,7 +28,7 @@ export const roundsUsual = 3
 
 /** Both services, freshly started, and a sink; all is stopped and removed afterwards, however the work ends. */
 export async function withContenders<Result>(
-  sides: readonly SideName[],
+  sides: readonly ContenderName[],
   setting: Omit<Setting, 'directory' | 'sinkPort'>,
   work: (contenders: readonly Contender[], sink: Sink) => Promise<Result>,
 ): Promise<Result> {

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readOptions } from '../../bench/options.ts'
 import { chartOf, placeOf, timesBetter } from '../../bench/real/chart.ts'
+import { floorRows } from '../../bench/real/floor.ts'
 import type { ResultRow, Results } from '../../bench/real/results.ts'
 import { markdownOf, regressions, resultRowOf } from '../../bench/real/results.ts'
 import { compared, isMet } from '../../bench/real/table.ts'
+import type { Rounds } from '../../bench/real/turns.ts'
 import { percentile } from '../../bench/statistics.ts'
 
 const rate: ResultRow = {
@@ -108,4 +110,34 @@ test('options are read, and what is not one is refused', () => {
   assert.throws(() => readOptions(['--unknown'], {}))
   assert.throws(() => readOptions(['--check', '--side', 'posthorn'], {}), /--check compares ratios, which one side/)
   assert.throws(() => readOptions(['accept', '--check'], {}), /--check compares the whole report/)
+})
+
+test('a bar is a number beside the hand-made service, and a bare server meets it or not', () => {
+  const results = new Map([
+    [
+      'handmade',
+      new Map([
+        ['single-accept', [900, 1_000, 1_100]],
+        ['cpu-steady', [4]],
+        ['feed-p50', [9]],
+        ['wal-burst', [7]],
+      ]),
+    ],
+    [
+      'bare',
+      new Map([
+        ['single-accept', [2_000, 2_400, 2_900]],
+        ['cpu-steady', [1.4]],
+        ['wal-burst', [5]],
+      ]),
+    ],
+  ] as const)
+  const rows = floorRows(results as unknown as Rounds).map(({ value, ...row }) => ({
+    ...row,
+    value: value.trim().split(/ +/),
+  }))
+  assert.deepEqual(rows, [
+    { what: 'single accept, 64 clients', value: ['1,000', '2,400', '3,000', '/s'], bar: '≥ 3', met: false },
+    { what: 'CPU per notification at 200/s', value: ['4.00', '1.40', '1.60', 'ms'], bar: '≤ 0.4', met: true },
+  ])
 })
