@@ -23,7 +23,7 @@ test('a reader that goes away stops the command where it read the answer, and is
   assert.equal(answering.untilStopped().aborted, true)
 })
 
-test('the service goes on when nobody reads its log, and when its log cannot be written', async () => {
+test('the service goes on when no one reads its log, and when its log cannot be written', async () => {
   const full = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })),
   })
