@@ -41,6 +41,23 @@ test('failures beyond a bucket are 429, by address, and a valid key is never ref
   assert.deepEqual(statuses(await from('203.0.113.1', null, 20)), { 401: 10, 429: 10 })
 })
 
+test('a call that presents no key is 401 however often it comes, and leaves the bucket full', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.3' }
+  for (const [authorization, message] of [
+    [undefined, 'Missing authorization header'],
+    ['ApiKey ', 'Unauthorized'],
+    ['apikey some-key', 'Invalid authentication scheme: send the header "Authorization: ApiKey <key>"'],
+  ] as const) {
+    const given = authorization === undefined ? headers : { ...headers, authorization }
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () => app.call('GET', '/v1/environments', { key: null, headers: given })),
+    )
+    assert.deepEqual(statuses(replies), { 401: 100 })
+    assert.equal(replies.at(-1)?.body.message, message)
+  }
+  assert.deepEqual(statuses(await from('203.0.113.3', null, 61)), { 401: 60, 429: 1 })
+})
+
 test('an address that someone made up in front of the trusted proxies counts for nothing', async () => {
   const forged = (index: number) => ({ 'x-forwarded-for': `198.51.100.${index}, 203.0.113.9, 10.0.0.7` })
   const replies = await Promise.all(

@@ -81,8 +81,7 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     return found
   }
 
-  async function principalOf(authorization: string | undefined, address: string): Promise<KnownPrincipal> {
-    const { key, unknown } = presentedKey(authorization)
+  async function principalOf({ key, unknown }: PresentedKey, address: string): Promise<KnownPrincipal> {
     const hash = hashOfApiKey(key)
     const found = await lookUp(hash)
     if (found === undefined || (found.principal.expiresAt !== null && found.principal.expiresAt <= world.now())) {
@@ -97,8 +96,11 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
   }
 
   return async (authorization, address) => {
+    // Before anything is counted: a header without a key guesses nothing, and its 401 says what is missing. Clients repeat
+    // a 429 for as long as they may.
+    const presented = presentedKey(authorization)
     try {
-      return await principalOf(authorization, address)
+      return await principalOf(presented, address)
     } catch (error) {
       if (error instanceof Problem && error.status === 401) failed.count(address)
       throw error
@@ -112,8 +114,14 @@ const unknownKey: ReadonlyMap<string, string> = new Map([
   ['Bearer', 'Unauthorized'],
 ])
 
+interface PresentedKey {
+  readonly key: string
+  /** The message if no environment has it. */
+  readonly unknown: string
+}
+
 /** No part of the header is repeated: a header without a scheme begins with the key. */
-function presentedKey(authorization: string | undefined): { key: string; unknown: string } {
+function presentedKey(authorization: string | undefined): PresentedKey {
   if (authorization === undefined) throw unauthorized('Missing authorization header')
   const [scheme = '', ...rest] = authorization.split(' ')
   const unknown = unknownKey.get(scheme)
