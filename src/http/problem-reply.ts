@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable } from '../db/sql.ts'
+import type { FieldErrors } from '../domain/problem.ts'
 import { invalid, Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
 import type { SchemaMistake } from './request/field-errors.ts'
@@ -34,7 +35,7 @@ export function createProblemReply(world: World, vendor: 'platform' | 'novu') {
   const logUnavailable = createUnavailableLog(world)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const route = request.routeOptions.url
-    const problem = problemOf(error)
+    const problem = problemOf(error, request)
     if (error instanceof DatabaseUnavailable) logUnavailable(error, { route, requestId: request.id })
     const errorId = problem === undefined ? randomUUID() : undefined
     if (errorId !== undefined)
@@ -72,18 +73,20 @@ function createUnavailableLog(world: World): (error: DatabaseUnavailable, facts:
   }
 }
 
-export function problemOf(error: unknown): Problem | undefined {
+export function problemOf(error: unknown, request?: FastifyRequest): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof DatabaseUnavailable) {
     const what = error.busy ? 'The database took too long to respond' : 'The database is temporarily unavailable'
     return new Problem(503, `${what}; please try again`, { headers: { 'retry-after': '1' } })
   }
   if (typeof error !== 'object' || error === null) return undefined
-  const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>
+  const { code, statusCode, validation, validationContext = 'body' } = error as Partial<FastifyError>
   // Two calls raced for one name and the other won; the constraint, not our look before, is what decides.
   if (code === '23505') return new Problem(409, 'Another request has just taken this identifier')
-  if (validation !== undefined)
-    return invalid(fieldErrorsOf(validation as SchemaMistake[], validationContext ?? 'body'))
+  if (validation !== undefined) {
+    const found = fieldErrorsOf(validation as SchemaMistake[], validationContext)
+    return invalid(request === undefined ? found : withLaterParts(found, validationContext, request))
+  }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Problem(413, 'The body is larger than this endpoint allows')
@@ -96,4 +99,26 @@ export function problemOf(error: unknown): Problem | undefined {
         ? new Problem(400, (error as Error).message)
         : undefined
   }
+}
+
+/** The parts of a request, in the order in which they are validated. */
+const parts = ['params', 'body', 'querystring'] as const
+
+/** Validation stops at the first part that does not fit; the caller gets every wrong field at once. */
+function withLaterParts(found: FieldErrors, stoppedAt: string, request: FastifyRequest): FieldErrors {
+  const { params, body, query: querystring } = request
+  const given = { params, body, querystring }
+  const later = parts.slice((parts as readonly string[]).indexOf(stoppedAt) + 1)
+  for (const part of later) {
+    const validate = request.getValidationFunction(part)
+    if (validate === undefined || validate(given[part])) continue
+    const more = fieldErrorsOf((validate.errors ?? []) as SchemaMistake[], part)
+    for (const [field, { messages, value }] of Object.entries(more)) {
+      // A name may stand in two parts: the value is then that of the first.
+      const known = found[field]
+      if (known === undefined) found[field] = { messages, ...(value === undefined ? {} : { value }) }
+      else known.messages.push(...messages.filter((message) => !known.messages.includes(message)))
+    }
+  }
+  return found
 }

@@ -75,6 +75,22 @@ test('every member of the wrong type is named at once, with its value', async ()
   assert.equal(reply.body.errors.subscriberId.value, 5)
 })
 
+test('what is wrong with the path, the body and the query is named in one answer', async () => {
+  const path = '/v2/subscribers?failIfExists=maybe'
+  const both = await app.call('POST', path, { body: { subscriberId: 5 } })
+  assertError(both, 422, path)
+  assert.deepEqual(both.body.errors, {
+    subscriberId: { messages: ['subscriberId must be string'], value: 5 },
+    failIfExists: { messages: ['failIfExists must be boolean'], value: 'maybe' },
+  })
+  const named = await app.call('PUT', '/v1/integrations/none', { body: { name: 5, active: 'yes' } })
+  assert.deepEqual(Object.keys(named.body.errors), ['integrationId', 'name', 'active'])
+  const feed = await app.call('GET', `/v1/subscribers/${'x'.repeat(256)}/notifications/feed?limit=0`)
+  assert.deepEqual(Object.keys(feed.body.errors), ['subscriberId', 'limit'])
+  const onlyQuery = await app.call('POST', path, { body: { subscriberId: 'ada' } })
+  assert.deepEqual(Object.keys(onlyQuery.body.errors), ['failIfExists'])
+})
+
 test('anything but JSON is 415', async () => {
   const body = '{"identifier": "typed"}'
   const types = ['text/plain', 'application/xml', 'multipart/form-data', 'application/x-www-form-urlencoded']
