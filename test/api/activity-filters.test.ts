@@ -157,6 +157,10 @@ test('contextKeys are the exact set in any order, and given but empty those with
   await assertFound('contextKeys=team:7&contextKeys=app:web', ['context cleo'])
   await assertFound('contextKeys=app:web', [])
   await assertFound('contextKeys=app:web&contextKeys=team:7&contextKeys=x:y', [])
+  for (const wrong of ['web', ':web', 'app:']) {
+    const { status, body } = await app.call('GET', `/v1/notifications?contextKeys=app:web&contextKeys=${wrong}`)
+    assert.deepEqual([status, body.errors?.contextKeys?.value], [422, wrong])
+  }
   const without = everything.filter((name) => name !== 'context cleo')
   await assertFound('contextKeys=', without)
   await assertFound('contextKeys[]=', without)

@@ -1,6 +1,6 @@
 // The set of contexts that a call names by their keys.
 import { Type } from 'typebox'
-import { invalidField } from '../../domain/problem.ts'
+import { contextKeysOf } from '../../domain/delivery/context-key.ts'
 
 const contextKeysMax = 20
 
@@ -12,12 +12,5 @@ export const contextKeyList = (description: string) =>
 
 /** Sorted, as they are stored; empty elements are ignored. */
 export function readContextKeys(given: readonly string[] | undefined): string[] | undefined {
-  return given && [...new Set(given.filter((key) => key !== '').map(contextKey))].sort()
-}
-
-function contextKey(key: string): string {
-  if (!/^[^:]+:./u.test(key)) {
-    throw invalidField('contextKeys', 'contextKeys must each be a type and an id separated by a colon: `type:id`', key)
-  }
-  return key
+  return given && contextKeysOf(given)
 }

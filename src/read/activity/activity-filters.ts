@@ -1,6 +1,8 @@
 // The filters of the activity list, as conditions on notifications and on their events.
+
 import type { Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
+import { contextKeysOf } from '../../domain/delivery/context-key.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
@@ -105,7 +107,8 @@ function filled<Value extends string>(values: readonly Value[] | undefined): Val
 
 /** As events hold them: each once, sorted; null for none. */
 function contextsOf(keys: readonly string[]): string[] | null {
-  return filled(keys)?.sort() ?? null
+  const named = contextKeysOf(keys)
+  return named.length === 0 ? null : named
 }
 
 /** What 48 bits of milliseconds can represent. */
