@@ -57,6 +57,17 @@ test('conditions that did not hold are reported with the values that were compar
   )
 })
 
+test('the summary names the step that failed, and not one that was skipped before it', async () => {
+  const steps = [inApp('Gold', { filters: [condition('gold')] }), email(endless), inApp('All')]
+  const reported = await ran(steps, fresh('person'), { payload: { plan: 'tin' } })
+  assert.deepEqual(
+    reported.steps.map(({ status }: Json) => status),
+    ['skipped', 'failed', 'completed'],
+  )
+  assert.match(reported.summary, /^The subscriber was notified by in-app message\. The step “[^”]+” \(email\): /)
+  assert.ok(reported.summary.endsWith(reported.steps[1].sentence))
+})
+
 test('a rule for skipping is reported by what held', async () => {
   const skip = { '==': [{ var: 'payload.plan' }, 'free'] }
   const reported = await ran([inApp('Paid', { skip })], fresh('person'), { payload: { plan: 'free' } })

@@ -276,7 +276,7 @@ function windowData(state: JobState, window: WindowRow | undefined): Data {
   }
 }
 
-/** What the subscriber received, and the first step that did not do what it should. */
+/** What the subscriber received, and the first step that did not do what it should: one that failed before one that was skipped. */
 function summaryOf(steps: readonly WhyStep[]): string {
   const active = steps.filter(({ status }) => status !== 'inactive')
   const notified = active.filter(
@@ -293,7 +293,9 @@ function summaryOf(steps: readonly WhyStep[]): string {
       ? `The subscriber was not notified${open === undefined ? '' : ' yet'}.`
       : `The subscriber was notified by ${names}.`
   const other =
-    open ?? active.find((step) => (isChannel(step.type) ? !notified.includes(step) : step.status !== 'completed'))
+    open ??
+    active.find(({ status }) => status === 'failed') ??
+    active.find((step) => (isChannel(step.type) ? !notified.includes(step) : step.status !== 'completed'))
   return other === undefined ? lead : `${lead} ${capitalized(calledStep(other))}: ${other.sentence}`
 }
 
