@@ -89,6 +89,8 @@ export function useAskRows<Row>(
   const loaded = asked.data?.pages.reduce((sum, { data }) => sum + data.length, 0)
   return {
     total: asked.data?.pages[0]?.totalCount,
+    /** The last row that was read. */
+    last: asked.data?.pages.findLast(({ data }) => data.length > 0)?.data.at(-1),
     /** As far as it was read, for lists that are not counted. */
     count: loaded === undefined ? undefined : `${loaded.toLocaleString('en')}${asked.hasNextPage ? '+' : ''}`,
     table: {

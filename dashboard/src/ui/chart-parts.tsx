@@ -24,6 +24,21 @@ export interface Point {
   readonly behind?: Behind
 }
 
+/** All of them added up; undefined where there is nothing to add. */
+export const sumOfAll = (
+  starts: readonly string[],
+  series: readonly Series[],
+  behind: Behind | undefined,
+): Series | undefined =>
+  series.length < 2
+    ? undefined
+    : {
+        name: 'In all',
+        colour: 'grey',
+        counts: starts.map((_, place) => series.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0)),
+        ...(behind === undefined ? {} : { behind }),
+      }
+
 export interface ChartProps {
   readonly label: string
   readonly starts: readonly string[]
@@ -32,6 +47,8 @@ export interface ChartProps {
   /** Lines for what is not added up. */
   readonly kind?: 'bars' | 'lines'
   readonly format?: (value: number) => string
+  /** Of all series together, where a list has as many. */
+  readonly behindAll?: Behind
   /** Leads to what is behind a point. */
   readonly onPoint?: (point: Point) => void
 }
@@ -107,15 +124,19 @@ export function ChartTable({
   starts,
   series,
   format,
+  all,
   onPoint,
 }: {
   label: string
   starts: readonly string[]
   series: readonly Series[]
   format: (value: number) => string
+  /** Their sum, where they are added up. */
+  all: Series | undefined
   /** Of one series, or of all. */
   onPoint?: (place: number, one?: Series) => void
 }) {
+  const columns = all === undefined ? series : [...series, all]
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
     <section tabIndex={0} aria-label={`${label}, as a table`} className="max-h-[220px] overflow-auto">
@@ -123,7 +144,7 @@ export function ChartTable({
         <thead className="sticky top-0 bg-bg text-left text-ink-3">
           <tr>
             <th className="py-1 font-medium">From ({zone})</th>
-            {series.map(({ name }) => (
+            {columns.map(({ name }) => (
               <th key={name} className="text-right font-medium">
                 {name}
               </th>
@@ -142,7 +163,7 @@ export function ChartTable({
                   </button>
                 )}
               </td>
-              {series.map((one) => (
+              {columns.map((one) => (
                 <td key={one.name} className="text-right">
                   <Value of={one} place={index} format={format} onPoint={onPoint} />
                 </td>

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import type { ChartProps, Point, Series } from './chart-parts.tsx'
-import { ChartTable, Tip, Total } from './chart-parts.tsx'
+import { ChartTable, sumOfAll, Tip, Total } from './chart-parts.tsx'
 import { Button } from './controls.tsx'
 import { zone } from './time.tsx'
 
@@ -62,7 +62,7 @@ function useSame<Data>(data: Data): Data {
   return kept.current
 }
 
-export function Chart({ label, unit, kind = 'bars', format = counted, onPoint, ...given }: ChartProps) {
+export function Chart({ label, unit, kind = 'bars', format = counted, behindAll, onPoint, ...given }: ChartProps) {
   const { starts, series } = useSame({ starts: given.starts, series: given.series })
   const box = useRef<HTMLDivElement>(null)
   const drawn = useRef<uPlot | undefined>(undefined)
@@ -83,7 +83,8 @@ export function Chart({ label, unit, kind = 'bars', format = counted, onPoint, .
     const from = starts[place]
     if (from === undefined) return undefined
     const to = starts[place + 1] ?? new Date().toISOString()
-    return { from, to, ...(one?.behind === undefined ? {} : { behind: one.behind }) }
+    const behind = one === undefined ? behindAll : one.behind
+    return { from, to, ...(behind === undefined ? {} : { behind }) }
   }
   const lead = (place: number, one?: Series) => {
     const point = pointOf(place, one)
@@ -213,6 +214,7 @@ export function Chart({ label, unit, kind = 'bars', format = counted, onPoint, .
           starts={starts}
           series={series}
           format={format}
+          all={isLines ? undefined : sumOfAll(starts, series, behindAll)}
           {...(onPoint === undefined ? {} : { onPoint: lead })}
         />
       ) : (

@@ -4,7 +4,7 @@ import { Icon } from './icons.tsx'
 
 export type Tone = 'green' | 'blue' | 'amber' | 'red' | 'violet' | 'grey'
 
-const looks: Readonly<Record<Tone, string>> = {
+export const looks: Readonly<Record<Tone, string>> = {
   green: 'bg-green-bg text-green',
   blue: 'bg-blue-bg text-blue',
   amber: 'bg-amber-bg text-amber',

@@ -98,13 +98,21 @@ test('what was perhaps sent leads to those messages alone, from a point and from
 
 test('a series that no list has alone leads nowhere', { skip }, async () => {
   const visitor = await countedAs('failed')
-  const integrations = await scene.call('GET', '/v1/integrations')
-  const mail = integrations.find((one: Json) => one.channel === 'email')
-  await visitor.goto(`development/integrations/${mail._id}`)
+  const [providerId, channel] = ['fcm', 'push']
+  const { _id } = await scene.call('POST', '/v1/integrations', { providerId, channel, name: 'Devices', active: false })
+  // A step with several devices is listed once, however many of its messages failed.
+  await visitor.route(/\/v1\/counts\?/, async (call: Json) => {
+    const response = await call.fetch()
+    const body = await response.json()
+    for (const one of body.series) Object.assign(one, { provider: providerId, channel, outcome: 'failed' })
+    await call.fulfill({ response, json: body })
+  })
+  await visitor.goto(`development/integrations/${_id}`)
   const chart = visitor.getByRole('figure', { name: /^Messages by/ })
   assert.equal(await (await numbersOf(chart, 'Failed')).count(), 0)
   assert.equal(await chart.getByRole('button', { name: /^Failed/ }).count(), 0)
   await close(visitor)
+  await scene.call('DELETE', `/v1/integrations/${_id}`)
 })
 
 test('a chart is walked through by the arrow keys, and Enter opens the list', { skip }, async () => {
@@ -141,6 +149,32 @@ test('in the table of a chart each number leads to its own list, and as many are
   await number.click()
   await page.waitForURL(/status=sent&removed=with&channel=in_app&after=.*before=/)
   await page.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${count}$`) }).waitFor()
+})
+
+test('what the channels delivered in all leads to a list that has as many', { skip }, async () => {
+  const visitor = await scene.visitor({ key: developmentKey })
+  await visitor.goto('development')
+  await visitor.getByRole('radio', { name: 'Channels' }).click()
+  const chart = visitor.getByRole('figure', { name: 'Messages over time' })
+  const number = (await numbersOf(chart, 'In all')).last()
+  const count = Number((await number.textContent()).replaceAll(',', ''))
+  const isThere = async () => {
+    await visitor.waitForURL(/messages\?status=sent&removed=with&after=.*before=/)
+    await visitor.getByRole('heading', { level: 1, name: new RegExp(`^Messages ?${count}$`) }).waitFor()
+  }
+  await number.click()
+  await isThere()
+  // The time itself, and Enter at the point, are of all channels as well.
+  await visitor.goBack()
+  await visitor.getByRole('radio', { name: 'Channels' }).click()
+  await chart.getByRole('button', { name: 'As a table' }).click()
+  await chart
+    .locator('tbody tr', { has: visitor.getByRole('button', { name: String(count), exact: true }) })
+    .last()
+    .locator('td:first-child button')
+    .click()
+  await isThere()
+  await close(visitor)
 })
 
 test('what was sent and what was captured lead to lists of their own, as many in each', { skip }, async () => {

@@ -3,13 +3,13 @@ import { useSearch } from '@tanstack/react-router'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAskRows } from '../../ask.ts'
-import { useGo } from '../../env-link.tsx'
+import { EnvLink, useGo } from '../../env-link.tsx'
 import type { FilterWords } from '../../ui/chip.tsx'
 import { FilterChips, filtersIn } from '../../ui/chip.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { List, Muted } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { Empty, Notice, Page } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { exactTime, Time } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
@@ -23,6 +23,8 @@ import { failureWords, personOf } from './outcome.ts'
 type Failed = Schemas['FailedStep']
 const pageSize = 50
 const refreshMs = 10_000
+/** The service reads no more of a time range. */
+const failuresReadMax = 10_000
 
 const whyOf = ({ code, detail, provider, redriven }: Failed, providerName: (id: string) => string): string =>
   `${redriven === true ? 'Sent again since: ' : ''}${failureWords(code, detail)}${provider === 'none' ? '' : ` (at ${providerName(provider)})`}`
@@ -77,6 +79,25 @@ const leads: Readonly<Record<string, string>> = {
   only: 'Each step that failed and was sent again since, the newest first.',
 }
 
+/** What a list that ends before its last failure says, with the way to what is older once all of it is loaded. */
+function OlderOnes({ search, oldest }: { search: FailuresSearch; oldest: Failed | undefined }) {
+  return (
+    <Notice tone="info">
+      {`Only the newest ${failuresReadMax.toLocaleString('en')} failures of a time are read, before they are filtered. `}
+      {search.redriven === 'with' ? (
+        // One kind may reach further back than the other.
+        'To see older ones, choose those that were sent again, or those that were not.'
+      ) : oldest === undefined ? (
+        'The way to older ones is at the end of this list.'
+      ) : (
+        <EnvLink to="/activity/failures" search={{ ...search, before: oldest.failedAt }} className="underline">
+          Show older ones
+        </EnvLink>
+      )}
+    </Notice>
+  )
+}
+
 export function FailuresPage() {
   const search = failuresIn(useSearch({ strict: false }) as FailuresSearch)
   const go = useGo()
@@ -95,8 +116,13 @@ export function FailuresPage() {
     before: ['Until', exactTime],
   }
   const filters = filtersIn(search, words)
+  // Where there are more failures than are read, none are counted.
+  const isCapped = list.count !== undefined && list.total === undefined
+  const isOfSome = [search.channel, search.provider, search.code].some(Boolean)
+  const atLeast = isOfSome ? list.count?.replace('+', '') : failuresReadMax.toLocaleString('en')
+  const count = isCapped ? `${atLeast}+` : list.total?.toLocaleString('en')
   return (
-    <Page title="Failures" count={list.total?.toLocaleString('en') ?? list.count} lead={leads[search.redriven ?? '']}>
+    <Page title="Failures" count={count} lead={leads[search.redriven ?? '']}>
       <ActivityTabs of="failures" />
       <div className="flex flex-wrap items-center gap-2">
         <Select
@@ -138,6 +164,7 @@ export function FailuresPage() {
           )
         }
       />
+      {isCapped && <OlderOnes search={search} oldest={list.table.more() === undefined ? list.last : undefined} />}
     </Page>
   )
 }

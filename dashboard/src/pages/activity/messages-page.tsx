@@ -20,8 +20,9 @@ import { ActivityTabs } from './activity-tabs.tsx'
 import { Select } from './filter-select.tsx'
 import { reasonWords } from './filters.tsx'
 import type { MessagesSearch } from './messages-query.ts'
-import { isOfLastDays, messagesQuery } from './messages-query.ts'
+import { isOfLastDays, messagesQuery, resultOf, without, withResult } from './messages-query.ts'
 import { NotificationDetail } from './notification-detail.tsx'
+import { stateOfMessage } from './outcome.ts'
 
 type Message = Schemas['ListedMessage']
 type Channel = Message['channel']
@@ -37,20 +38,13 @@ const results = [
   ['warning//any', 'Perhaps sent'],
 ] as const
 
-/** As the choice of results has it: what was perhaps sent is not of one provider, and not of none. */
-const resultOf = ({ status, captured, provider }: MessagesSearch): string =>
-  [status ?? '', captured ?? '', provider === 'any' ? 'any' : ''].join('/').replace(/\/+$/, '')
-
 const personOf = ({ subscriber, email, phone }: Message): string =>
   [subscriber?.firstName, subscriber?.lastName].filter(Boolean).join(' ') ||
   (subscriber?.subscriberId ?? email ?? phone ?? 'A deleted subscriber')
 
-/** Without a provider there was no address to send it to. */
 function stateOf({ status, captured, providerId, removedAt, retracted }: Message): string {
   if (removedAt !== undefined) return retracted === true ? 'retracted' : 'deleted'
-  if (captured === true) return 'captured'
-  if (status !== 'warning') return status
-  return providerId ? 'unsure' : 'skipped'
+  return captured === true ? 'captured' : stateOfMessage(status, providerId)
 }
 
 const nameOf = (one: Message): string => one.subject || one.title || one.template?.name || 'A message'
@@ -134,6 +128,8 @@ export function MessagesPage() {
     before: ['Until', exactTime],
   }
   const filters = filtersIn(search, words)
+  // Of a provider that was asked, nothing is surely not sent.
+  const isOfOne = search.provider !== 'any' && resultOf({ ...search, status: 'warning' }).endsWith('any')
   const isOfFew = Boolean(search.subscriber)
   const isFiltered = Object.values(search).some(Boolean)
   return (
@@ -148,12 +144,8 @@ export function MessagesPage() {
           <Select
             label="Result"
             value={resultOf(search)}
-            options={[['', 'All results'], ...results]}
-            onText={(value) => {
-              const [status = '', captured = '', any = ''] = value.split('/')
-              const provider = any !== '' || search.provider === 'any' ? any : (search.provider ?? '')
-              go('/activity/messages', { ...search, status, captured, provider }, { replace: true })
-            }}
+            options={[['', 'All results'], ...results.filter(([value]) => value !== 'warning' || !isOfOne)]}
+            onText={(value) => go('/activity/messages', withResult(search, value), { replace: true })}
           />
           <Select
             label="Channel"
@@ -179,7 +171,7 @@ export function MessagesPage() {
         <FilterChips
           filters={filters}
           words={words}
-          onRemove={(name) => set(name as keyof MessagesSearch, '')}
+          onRemove={(name) => go('/activity/messages', without(search, name), { replace: true })}
           onClear={() => go('/activity/messages')}
         />
       </div>

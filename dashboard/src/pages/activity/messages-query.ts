@@ -41,3 +41,28 @@ export function isOfLastDays(search: MessagesSearch): boolean {
   if (reason || (status && status !== 'sent')) return removed === 'only'
   return Boolean(provider || captured === 'without' || (captured && removed))
 }
+
+/** Asked for by one provider or by several, not by none: what such a warning is of was perhaps sent. */
+const isOfProvider = (provider: string | undefined): boolean =>
+  provider !== undefined && provider !== '' && !provider.split(',').includes('none')
+
+/** As the choice of results has it: a status, for what was delivered whether it left, and for a warning whether a provider was asked. */
+export const resultOf = ({ status, captured, provider }: MessagesSearch): string =>
+  [status ?? '', captured ?? '', status === 'warning' && isOfProvider(provider) ? 'any' : '']
+    .join('/')
+    .replace(/\/+$/, '')
+
+/** Another result, with the providers that were chosen where that is possible. */
+export function withResult(search: MessagesSearch, value: string): Record<string, string | undefined> {
+  const [status = '', captured = '', asked = ''] = value.split('/')
+  const chosen = search.provider === 'any' ? '' : (search.provider ?? '')
+  const provider = asked !== '' && !isOfProvider(chosen) ? asked : chosen
+  return { ...search, status, captured, provider }
+}
+
+/** Without a filter; what was perhaps sent is then of any provider. */
+export function without(search: MessagesSearch, name: string): Record<string, string | undefined> {
+  const isPerhaps = resultOf(search) === 'warning//any'
+  const isOneOfAll = name === 'provider' && isPerhaps && search.provider !== 'any'
+  return { ...search, [name]: isOneOfAll ? 'any' : '' }
+}

@@ -23,6 +23,10 @@ export const isCaptured = (job: Job): boolean =>
 
 export const stateOfJob = (job: Job): string => (isCaptured(job) ? 'captured' : job.status)
 
+/** A warning is of a provider that did not confirm; without a provider there was no address to send it to. */
+export const stateOfMessage = (status: string, providerId: string | undefined): string =>
+  status !== 'warning' ? status : providerId ? 'unsure' : 'skipped'
+
 /** Where the service has one sentence for several causes, or one that only its makers understand. */
 const ownWords: Readonly<Record<string, string>> = {
   providerError: 'The provider reported an error',

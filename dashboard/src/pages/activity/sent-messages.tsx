@@ -6,14 +6,20 @@ import { EnvLink } from '../../env-link.tsx'
 import { Icon, iconOfStep, nameOfStep } from '../../ui/icons.tsx'
 import { Bubble, EmailView } from '../../ui/message-frame.tsx'
 import { Empty, Loading } from '../../ui/page.tsx'
-import { Status } from '../../ui/status.tsx'
+import { looks, Status, shownState } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { stateOfJob } from './outcome.ts'
+import { stateOfJob, stateOfMessage } from './outcome.ts'
 
 interface Sent {
   readonly message: Schemas['Message']
   readonly job: Schemas['ActivityJobDetail']
 }
+
+/** As the list of messages has it. */
+const stateOf = ({ message, job }: Sent): string =>
+  stateOfJob(job) === 'captured' && message.status !== 'error'
+    ? 'captured'
+    : stateOfMessage(message.status ?? job.status, message.providerId)
 
 export function SentMessages({ messages }: { messages: readonly Sent[] }) {
   if (messages.length === 0) {
@@ -35,21 +41,15 @@ export function SentMessages({ messages }: { messages: readonly Sent[] }) {
           <header className="flex flex-wrap items-center gap-2">
             <Icon name={iconOfStep(message.channel)} />
             <h3 className="font-medium">{message.subject ?? message.title ?? nameOfStep(message.channel)}</h3>
-            <Status
-              state={
-                message.status === 'error'
-                  ? 'failed'
-                  : stateOfJob(job) === 'captured'
-                    ? 'captured'
-                    : (message.status ?? job.status)
-              }
-            />
+            <Status state={stateOf({ message, job })} />
             <span className="text-xs text-ink-3">
               {message.email ?? message.phone ?? ''} <Time at={message.createdAt} />
             </span>
           </header>
           {message.errorText !== undefined && message.errorText !== '' && (
-            <p className="rounded-md bg-red-bg px-3 py-2 text-red">{message.errorText}</p>
+            <p className={`rounded-md px-3 py-2 ${looks[shownState(stateOf({ message, job })).tone]}`}>
+              {message.errorText}
+            </p>
           )}
           {message.channel === 'email' ? (
             <Email message={message} isCaptured={stateOfJob(job) === 'captured'} />

@@ -99,14 +99,16 @@ function Step({ job, why, startedAt, last }: { job: Job; why: WhyStep | undefine
   const providerName = useProviderName()
   const state = stateOfJob(job)
   const over = job.executionDetails.at(-1)?.createdAt
+  // The provider of a step that asked none is the one that it would go out by.
+  const asked = job.executionDetails.findLast(({ providerId }) => providerId !== undefined)?.providerId
   const retries = job.executionDetails.filter(({ isRetry }) => isRetry).length
   return (
     <Point icon={iconOfStep(job.type)} tone={shownState(state).tone} last={last}>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="font-medium">{why?.name || job.step.name || nameOfStep(job.type)}</span>
         <Status state={state} />
-        {job.providerId !== '' && ['email', 'sms', 'push', 'chat'].includes(job.type) && (
-          <span className="text-xs text-ink-3">{providerName(job.providerId)}</span>
+        {asked !== undefined && ['email', 'sms', 'push', 'chat'].includes(job.type) && (
+          <span className="text-xs text-ink-3">{providerName(asked)}</span>
         )}
         {over !== undefined && (
           <span className="text-xs text-ink-3" title={exactTime(over)}>

@@ -8,6 +8,7 @@ import { EnvLink, useGo } from '../../env-link.tsx'
 import type { Behind, Series } from '../../ui/chart.tsx'
 import { Choice } from '../../ui/controls.tsx'
 import { Answered, Empty, Loading, Section } from '../../ui/page.tsx'
+import { everFailedBehind } from '../overview/links.ts'
 
 const Chart = lazy(() => import('../../ui/chart.tsx').then((module) => ({ default: module.Chart })))
 
@@ -50,10 +51,16 @@ const messagesOf = ({ providerId, channel }: Of, more: Record<string, string> = 
   search: { provider: providerId, channel, ...more },
 })
 
+/**
+ * As counts say it, also what was sent again since. The list has steps: where one has a message for each device or entry, it has
+ * fewer of them.
+ */
+const failuresOf = ({ providerId, channel }: Of): Behind | undefined =>
+  channel === 'email' || channel === 'sms' ? everFailedBehind({ channel, provider: providerId }) : undefined
+
 /** The list that has what a number counts: what was sent stays counted when it is deleted or taken back. */
 function behindOf(outcome: (typeof outcomes)[number][0], of: Of): Behind | undefined {
-  // No list has these alone: failures that were sent again since are not listed, and they are steps, not messages.
-  if (outcome === 'failed') return undefined
+  if (outcome === 'failed') return failuresOf(of)
   if (outcome === 'unsure') return messagesOf(of, { status: 'warning', removed: 'with' })
   return messagesOf(of, { status: 'sent', removed: 'with', captured: outcome === 'captured' ? 'only' : 'without' })
 }

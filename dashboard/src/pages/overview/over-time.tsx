@@ -129,6 +129,8 @@ export function OverTime({
               starts={starts}
               series={series}
               {...(isTime ? { format: duration } : {})}
+              // No list has messages and failed steps at once.
+              {...(by === 'result' ? {} : { behindAll: deliveredBehind() })}
               onPoint={({ from, to, behind = { to: '/activity/messages' } }) =>
                 go(behind.to, { ...behind.search, after: from, before: new Date(Date.parse(to) - 1).toISOString() })
               }

@@ -11,7 +11,14 @@ import { Answered, Empty, Page, Section } from '../../ui/page.tsx'
 import { duration } from '../../ui/time.tsx'
 import { useProviderName } from '../integrations/provider-names.ts'
 import { Attention } from './attention.tsx'
-import { deliveredBehind, eventsBehind, failedBehind, perhapsSentBehind, queueBehind } from './links.ts'
+import {
+  deliveredBehind,
+  eventsBehind,
+  everFailedBehind,
+  failedBehind,
+  perhapsSentBehind,
+  queueBehind,
+} from './links.ts'
 import { OverTime } from './over-time.tsx'
 import { useSendingAgain } from './send-again.tsx'
 import { Shares } from './shares.tsx'
@@ -93,6 +100,7 @@ export function OverviewPage() {
           // What is listed, until there are more than a list counts.
           const isListed = causes !== undefined && !causes.steps.isCapped
           const failed = isListed ? causes.steps.total : failedSteps.total
+          const behindFailed = isListed ? failedBehind : everFailedBehind
           const went = sent.series.filter(({ outcome }) => outcome !== 'failed')
           const unsure = of('unsure')
           const share = deliveredCount + failed === 0 ? undefined : deliveredCount / (deliveredCount + failed)
@@ -138,7 +146,7 @@ export function OverviewPage() {
                   }
                 />
                 <Figure
-                  {...failedBehind({ after })}
+                  {...behindFailed({ after })}
                   name="Failed"
                   value={failed.toLocaleString('en')}
                   hint="steps"
@@ -174,7 +182,7 @@ export function OverviewPage() {
                       nameOf={nameOfStep}
                       linkOf={(channel) => ({ to: '/activity', search: { channel, after } })}
                       deliveredLinkOf={(channel) => deliveredBehind({ channel, after })}
-                      failedLinkOf={(channel) => failedBehind({ channel, after })}
+                      failedLinkOf={(channel) => behindFailed({ channel, after })}
                     />
                   </Section>
                   <Section title="By provider">
