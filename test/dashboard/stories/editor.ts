@@ -1,7 +1,7 @@
 // The editor of workflows where content changes under its fields: discarding, removing, odd line breaks.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { disabled, gone, heading, leave, scene, shared, shown, skip, written } from '../story.ts'
+import { disabled, gone, heading, leave, scene, shared, shown, skip, until, written } from '../story.ts'
 
 const when = (value: string) => [
   {
@@ -128,4 +128,45 @@ test('a time of day is set by fields, and the preview is of a person and a local
   await scene.call('DELETE', `/v1/workflows/${_id}`)
   // What was half filled in was refused by the simulation, if the machine was slow enough to ask for one.
   await leave(page, 422)
+})
+
+test('of many steps the one that is chosen is edited in sight of it, and the list of workflows keeps its columns', {
+  skip,
+}, async () => {
+  const { page } = shared
+  const bell = (place: number) => ({ name: `Bell ${place}`, template: { type: 'in_app', content: `Text ${place}` } })
+  const steps = Array.from({ length: 30 }, (_, place) => bell(place))
+  const { _id } = await scene.call('POST', '/v1/workflows', { name: 'Many steps', active: true, steps })
+  for (const [width, chosen] of [
+    [1280, 29],
+    [360, 3],
+  ] as const) {
+    await page.setViewportSize({ width, height: 860 })
+    await page.goto(`development/workflows/${_id}`)
+    await page
+      .getByRole('navigation', { name: 'Steps' })
+      .getByRole('button', { name: `Bell ${chosen} In-app` })
+      .click()
+    const name = page.getByLabel('Name of the step')
+    await until(page, `document.querySelector('input[value="Bell ${chosen}"]') !== null`)
+    const box = await name.boundingBox()
+    assert.ok(box.y > 0 && box.y < 500, `at ${width}, ${JSON.stringify(box)}`)
+    if (width === 360) continue
+    // Beside it stands what it would do.
+    const preview = page.getByRole('listitem').filter({ hasText: `Text ${chosen}` })
+    await preview.waitFor()
+    await until(page, `document.querySelector('[data-chosen]').getBoundingClientRect().bottom < innerHeight`)
+    assert.deepEqual(await scene.violations(page), [])
+  }
+  await page.setViewportSize({ width: 1280, height: 860 })
+  await page.goto('development/workflows')
+  const cell = page
+    .getByRole('row', { name: /Many steps/ })
+    .getByRole('cell')
+    .nth(1)
+  await cell.getByText('+25').waitFor()
+  assert.ok(
+    await cell.evaluate((one: { scrollWidth: number; clientWidth: number }) => one.scrollWidth <= one.clientWidth),
+  )
+  await scene.call('DELETE', `/v1/workflows/${_id}`)
 })

@@ -1,6 +1,6 @@
 // The workflow editor: the flow on the left, the chosen step in the middle, what would happen on the right.
 import { useParams } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { ApiError, answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
@@ -10,6 +10,7 @@ import { Button, IconButton } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { DeleteByTyping, SaveButtons, SaveNotices } from '../../ui/edit-page.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { showTop, showWithin } from '../../ui/in-sight.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { Answered, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -127,6 +128,15 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
     setDiscards(discards + 1)
     save.reset()
   }
+  const form = useRef<HTMLDivElement>(null)
+  const preview = useRef<HTMLDivElement>(null)
+  const choose = (key: string) => {
+    setChosen(key)
+    showTop(form.current)
+  }
+  // What it would do stands in a list of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step that is chosen
+  useEffect(() => showWithin(preview.current, '[data-chosen]'), [chosen])
   const variables = workflow.triggers[0]?.variables.map(({ name }) => name) ?? []
   const step = draft.steps.find(({ key }) => key === chosen)
   const fields = save.error !== null && 'fields' in save.error ? (save.error.fields as Record<string, string>) : {}
@@ -199,11 +209,11 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
           chosen={chosen}
           errors={fields}
           mayChange={mayChange}
-          onChoose={setChosen}
+          onChoose={choose}
           onChange={setDraft}
         />
         <VariablesContext value={variables}>
-          <div className="card min-w-0">
+          <div ref={form} className="card min-w-0 scroll-mt-16 lg:scroll-mt-4">
             {step === undefined ? (
               <GeneralForm draft={draft} mayChange={mayChange} onChange={setDraft} />
             ) : (
@@ -223,7 +233,10 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
             )}
           </div>
         </VariablesContext>
-        <div className="min-w-0 max-xl:lg:col-span-2">
+        <div
+          ref={preview}
+          className="min-w-0 max-xl:lg:col-span-2 xl:sticky xl:top-0 xl:-mx-1 xl:max-h-dvh xl:overflow-y-auto xl:px-1 xl:pb-4"
+        >
           <Preview
             workflowId={workflow._id}
             identifier={workflow.triggers[0]?.identifier ?? workflow._id}

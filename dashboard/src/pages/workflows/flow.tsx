@@ -38,7 +38,11 @@ export function Flow({ draft, chosen, errors, mayChange, onChoose, onChange }: F
     if (step !== undefined && to >= 0 && to < steps.length) put(steps.toSpliced(from, 1).toSpliced(to, 0, step))
   }
   return (
-    <nav aria-label="Steps" className="flex flex-col">
+    // Of many steps those that are chosen from stay beside the form of the one that is.
+    <nav
+      aria-label="Steps"
+      className="flex flex-col lg:sticky lg:top-0 lg:-mx-1 lg:max-h-dvh lg:overflow-y-auto lg:px-1 lg:pb-4"
+    >
       <button
         type="button"
         aria-current={chosen === 'general' ? 'step' : undefined}

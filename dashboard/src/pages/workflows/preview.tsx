@@ -217,7 +217,7 @@ function SimulatedStep({
   const [tone, word] = outcomes[step.outcome] ?? ['grey', step.outcome]
   const afterMs = step.beginsAt === undefined ? 0 : new Date(step.beginsAt).getTime() - new Date(startedAt).getTime()
   return (
-    <li className="flex flex-col gap-2">
+    <li className="flex flex-col gap-2" {...(isChosen ? { 'data-chosen': true } : {})}>
       <div className="flex flex-wrap items-center gap-2">
         <Icon name={iconOfStep(step.type)} className="text-ink-2" />
         <span className="font-medium">{step.name}</span>

@@ -23,6 +23,32 @@ interface Row {
 const weekMs = 7 * 86_400_000
 const pageSize = 100
 
+/** There is room for so many beside the words for the others. */
+const stepsShownMax = 5
+
+/** As icons; where there are many, the first of them and how many follow. */
+function Steps({ of: types }: { of: readonly string[] }) {
+  const shown = types.length <= stepsShownMax + 1 ? types : types.slice(0, stepsShownMax)
+  const more = types.length - shown.length
+  return (
+    <span className="flex items-center gap-1.5 text-ink-2" title={types.map(nameOfStep).join(', ')}>
+      {shown.map((type, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: one type may stand there several times
+        <span key={place}>
+          <Icon name={iconOfStep(type)} size={15} />
+          <span className="sr-only">{nameOfStep(type)}</span>
+        </span>
+      ))}
+      {more > 0 && (
+        <span className="text-xs text-ink-3">
+          +{more}
+          <span className="sr-only"> more</span>
+        </span>
+      )}
+    </span>
+  )
+}
+
 const columns: readonly Column<Row>[] = [
   {
     head: 'Workflow',
@@ -37,16 +63,7 @@ const columns: readonly Column<Row>[] = [
     head: 'Steps',
     from: 'md',
     width: '160px',
-    cell: ({ workflow }) => (
-      <span className="flex gap-1.5 text-ink-2">
-        {workflow.steps.map((step) => (
-          <span key={step._id} title={nameOfStep(step.template?.type ?? '')}>
-            <Icon name={iconOfStep(step.template?.type ?? '')} size={15} />
-            <span className="sr-only">{nameOfStep(step.template?.type ?? '')}</span>
-          </span>
-        ))}
-      </span>
-    ),
+    cell: ({ workflow }) => <Steps of={workflow.steps.map(({ template }) => template?.type ?? '')} />,
   },
   {
     head: 'State',
