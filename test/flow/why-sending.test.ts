@@ -209,6 +209,43 @@ test('a step that was being sent when its event was canceled reports how it ende
   assertStep(reported, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
 })
 
+test('a message that was perhaps sent, and whose repeat was canceled, is reported as that', async () => {
+  await mail.account('cut')
+  mail.answers('cut', 'cut')
+  const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), newSubscriber())
+  await scene.expect(200, 'DELETE', `/v1/events/trigger/${notification.transactionId}`)
+  const reported = await why(notification)
+  assertStep(reported, 0, {
+    status: 'canceled',
+    says: /^Canceled: the event was canceled by request\. .*may have been sent/,
+    code: 'perhapsSent',
+  })
+  assert.match(reported.summary, /^The subscriber was not notified\..*may have been sent/)
+  assertStep(reported, 1, {
+    status: 'canceled',
+    says: /^Canceled: the event was canceled by request\.$/,
+    code: 'canceled',
+  })
+})
+
+test('a step of which one device was reached before the rest was canceled says so', async () => {
+  const vendors = new VendorScript(scene)
+  const integration = await vendors.firebase('shop')
+  const person = await vendors.person({ integration, credentials: { deviceTokens: ['near', 'far'] } })
+  vendors.does('far', 503)
+  const notification = await scene.run(await scene.workflow([push, inApp('After')]), person)
+  const waiting = await why(notification)
+  assert.match(waiting.summary, /^The subscriber was notified by push message\. .*next attempt/)
+  await scene.expect(200, 'DELETE', `/v1/events/trigger/${notification.transactionId}`)
+  const reported = await why(notification)
+  assertStep(reported, 0, {
+    status: 'canceled',
+    says: /^Canceled: the event was canceled by request\. Before that, 1 of 2 messages was sent\.$/,
+  })
+  assert.match(reported.summary, /^The subscriber was notified by push message\. The step “push message” .*Canceled/)
+  await vendors.clear()
+})
+
 test('an integration that is not there is reported, by name where one was asked for', async () => {
   await mail.account('only')
   const overrides = { email: { integrationIdentifier: 'elsewhere' } }

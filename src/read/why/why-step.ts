@@ -37,7 +37,7 @@ export function whyStepOf({ step, job, messages, window, before }: StepFacts): W
   return {
     ...shown,
     status: job.status,
-    sentence: stepSentence(type, job, reasons),
+    sentence: [stepSentence(type, job, reasons), ...sentBefore(type, job.status, reasons, messages)].join(' '),
     reasons,
     messages,
     ...(job.nextAttemptAt === undefined ? {} : { nextAttemptAt: job.nextAttemptAt }),
@@ -169,6 +169,22 @@ function stepSentence(type: WhyStep['type'], job: StepJob, reasons: readonly Why
   const lastReceipt = reasons.findLast((reason) => receipts.has(reason.code))
   for (const reason of [...others, ...(lastReceipt === undefined ? [] : [lastReceipt])]) parts.push(reason.sentence)
   return parts.join(' ')
+}
+
+/** What was sent, or may have been, of a step that ended for another reason before all of it was. */
+function sentBefore(
+  type: WhyStep['type'],
+  status: JobStatus,
+  reasons: readonly WhyReason[],
+  messages: readonly WhyMessage[],
+): string[] {
+  if (status !== 'canceled' && status !== 'skipped') return []
+  const sent = messages.filter((message) => message.status === 'sent').length
+  if (sent > 0) return [`Before that, ${sent} of ${messages.length} messages ${sent === 1 ? 'was' : 'were'} sent.`]
+  const isInDoubt =
+    messages.some((message) => message.status === 'warning') && reasons.some(({ code }) => code === 'perhapsSent')
+  const isSaid = mainReason(status, reasons)?.code === 'leftUnsure'
+  return isInDoubt && !isSaid ? [`Before that, the ${thingOf(type)} may have been sent.`] : []
 }
 
 /** The one that made it end, or wait, as it does. */

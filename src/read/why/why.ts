@@ -282,8 +282,7 @@ function summaryOf(steps: readonly WhyStep[]): string {
   const notified = active.filter(
     ({ type, status, messages }) =>
       isChannel(type) &&
-      status === 'completed' &&
-      (messages.length === 0 ||
+      ((status === 'completed' && messages.length === 0) ||
         messages.some((message) => message.status === 'sent' && message.retractedAt === undefined)),
   )
   const names = [...new Set(notified.map(({ type }) => thingOf(type)))].join(', ')
@@ -295,7 +294,7 @@ function summaryOf(steps: readonly WhyStep[]): string {
   const other =
     open ??
     active.find(({ status }) => status === 'failed') ??
-    active.find((step) => (isChannel(step.type) ? !notified.includes(step) : step.status !== 'completed'))
+    active.find((step) => step.status !== 'completed' || (isChannel(step.type) && !notified.includes(step)))
   return other === undefined ? lead : `${lead} ${capitalized(calledStep(other))}: ${other.sentence}`
 }
 
