@@ -5,6 +5,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
+import { whyOf } from '../support/why-scene.ts'
 import { delay, digest, email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -62,6 +63,24 @@ test('a closed digest that waits continues without the event that opened it', as
   await scene.advance(3 * hourMs)
   assert.deepEqual((await scene.texts(person)).sort(), ['late 2: 2 3', 'now 3: 1 2 3'])
   assert.deepEqual(await statusesOf(second), ['merged', 'merged', 'completed', 'completed'])
+})
+
+test('why names the run that a digest was taken over from, never the run itself', async () => {
+  const workflow = await scene.workflow([digest(), delay(), inApp(list)])
+  const [first = '', second = '', third = ''] = await gather(workflow, fresh('person'), 3)
+  await scene.advance(windowMs)
+  assert.equal(await cancel(first), true)
+  const opener = await scene.notification(first)
+  const next = await scene.notification(second)
+  const mergedInto = async (notification: Json): Promise<Json> => {
+    const [step] = (await whyOf(scene, notification)).steps
+    assert.equal(step.status, 'merged')
+    const { mergedIntoNotificationId, mergedIntoTransactionId } = step.reasons.at(-1).data
+    assert.match(step.sentence, new RegExp(`notification ${mergedIntoNotificationId}`))
+    return [mergedIntoNotificationId, mergedIntoTransactionId]
+  }
+  assert.deepEqual(await mergedInto(next), [opener._id, undefined])
+  assert.deepEqual(await mergedInto(await scene.notification(third)), [next._id, second])
 })
 
 test('a closed digest that waits continues without an event that had joined it', async () => {

@@ -132,7 +132,7 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     const state = job?.status === 'merged' ? (merged?.state ?? job.state) : job?.state
     const before = steps.filter(({ status }) => status !== 'inactive')
     const said = messages.get(job?.id ?? '') ?? []
-    const window = windowData(state ?? {}, windows.get(state?.windowId ?? ''))
+    const window = windowData(row.id, state ?? {}, windows.get(state?.windowId ?? ''))
     const whyStep = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
     const requested = whyStep.type === 'sms' ? row.requested_sms : row.requested_email
     const integrations = whyIntegrations(whyStep, row.integrations, requested ?? undefined)
@@ -265,12 +265,17 @@ async function findWindows(
 }
 
 /** The data of a digest or a bundle; windows are swept some time after they closed. */
-function windowData(state: JobState, window: WindowRow | undefined): Data {
-  const mergedInto = state.digestedNotificationId && (window?.notification_id ?? state.digestedNotificationId)
+function windowData(notificationId: string, state: JobState, window: WindowRow | undefined): Data {
+  // One that took the digest over, as its opener was cancelled, was merged into that.
+  const isOwner = window?.notification_id === notificationId
+  const opener = state.digestedNotificationId
+  const mergedInto = isOwner ? opener : opener && (window?.notification_id ?? opener)
   return {
     ...(state.digestValue === undefined ? {} : { digestValue: state.digestValue }),
     ...(mergedInto === undefined ? {} : { mergedIntoNotificationId: mergedInto }),
-    ...(mergedInto === undefined || !window?.transaction_id ? {} : { mergedIntoTransactionId: window.transaction_id }),
+    ...(mergedInto === undefined || isOwner || !window?.transaction_id
+      ? {}
+      : { mergedIntoTransactionId: window.transaction_id }),
     ...(window === undefined ? {} : { windowEvents: window.event_count, windowEndsAt: window.due_at.toISOString() }),
     ...(window?.closed_at ? { windowClosedAt: window.closed_at.toISOString() } : {}),
   }
