@@ -33,7 +33,9 @@ test('an answer is kept if it is a JSON object', () => {
 test('an answer that no database takes is cleaned, and one too large or too deep is not kept', () => {
   assert.deepEqual(callResultOf('{"a\\u0000":"x\\u0000y","b":["\\ud800"]}'), { a: 'xy', b: ['\ufffd'] })
   assert.deepEqual(Object.keys(callResultOf('{"__proto__":{"x":1}}') ?? {}), ['__proto__'])
-  assert.equal(callResultOf(`{"a":"${'x'.repeat(resultBytesMax)}"}`), undefined)
+  const ofLength = (bytes: number) => `{"a":"${'x'.repeat(bytes - '{"a":""}'.length)}"}`
+  assert.deepEqual(Object.keys(callResultOf(ofLength(resultBytesMax)) ?? {}), ['a'])
+  assert.equal(callResultOf(ofLength(resultBytesMax + 1)), undefined)
   assert.equal(callResultOf(`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`), undefined)
   assert.notEqual(callResultOf(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`), undefined)
 })

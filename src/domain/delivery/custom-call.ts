@@ -197,7 +197,7 @@ export type CustomResult = Readonly<Record<string, unknown>>
 
 /** What is stored of a response; undefined if it is not a JSON object of a size and depth that can be stored. */
 export function callResultOf(text: string): CustomResult | undefined {
-  if (text === '' || Buffer.byteLength(text) >= resultBytesMax) return undefined
+  if (text === '' || Buffer.byteLength(text) > resultBytesMax) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
