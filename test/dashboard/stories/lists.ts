@@ -122,7 +122,7 @@ test('a point of the chart leads to what happened then, also from its table', { 
   const table = page.getByRole('region', { name: 'Messages over time, as a table' })
   await table.getByRole('columnheader', { name: 'In-app' }).waitFor()
   await table.getByRole('row').last().getByRole('button').first().click()
-  await page.waitForURL(/activity\/messages\?after=.*before=/)
+  await page.waitForURL(/activity\/messages\?.*after=.*before=/)
   await heading(page, 'Messages')
   await page.goBack()
   await page.getByRole('radio', { name: 'Time to deliver' }).click()
