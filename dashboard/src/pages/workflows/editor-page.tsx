@@ -10,7 +10,7 @@ import { Button, IconButton } from '../../ui/controls.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { DeleteByTyping, SaveButtons, SaveNotices } from '../../ui/edit-page.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { showTop, showWithin } from '../../ui/in-sight.ts'
+import { showTop } from '../../ui/in-sight.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { Answered, useTitle } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -129,14 +129,10 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
     save.reset()
   }
   const form = useRef<HTMLDivElement>(null)
-  const preview = useRef<HTMLDivElement>(null)
   const choose = (key: string) => {
     setChosen(key)
     showTop(form.current)
   }
-  // What it would do stands in a list of its own.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step that is chosen
-  useEffect(() => showWithin(preview.current, '[data-chosen]'), [chosen])
   const variables = workflow.triggers[0]?.variables.map(({ name }) => name) ?? []
   const step = draft.steps.find(({ key }) => key === chosen)
   const fields = save.error !== null && 'fields' in save.error ? (save.error.fields as Record<string, string>) : {}
@@ -234,7 +230,7 @@ function Editor({ workflow, reload }: { workflow: Workflow; reload: () => Promis
           </div>
         </VariablesContext>
         <div
-          ref={preview}
+          data-scrolls
           className="min-w-0 max-xl:lg:col-span-2 xl:sticky xl:top-0 xl:-mx-1 xl:max-h-dvh xl:overflow-y-auto xl:px-1 xl:pb-4"
         >
           <Preview

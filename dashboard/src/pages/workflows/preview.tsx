@@ -1,6 +1,6 @@
 // What would happen: the workflow as it stands in the editor, or as it is saved, simulated for a person and a payload, without sending
 // anything.
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../api.ts'
 import { answerOf, client } from '../../api.ts'
 import { useAsk, useChange } from '../../ask.ts'
@@ -8,6 +8,7 @@ import { EnvLink } from '../../env-link.tsx'
 import { useEnvironment, useMayChange } from '../../session.tsx'
 import { Button, TextField } from '../../ui/controls.tsx'
 import { Icon, iconOfStep } from '../../ui/icons.tsx'
+import { showWithin } from '../../ui/in-sight.ts'
 import { JsonField } from '../../ui/json-field.tsx'
 import { Bubble, EmailView } from '../../ui/message-frame.tsx'
 import { Fault, Loading, Notice, Section } from '../../ui/page.tsx'
@@ -106,6 +107,13 @@ export function Preview({
   // The one before is of other steps.
   const simulated = unfinished.length > 0 ? undefined : simulation.data
   const steps = simulated?.recipients?.[0]?.steps ?? []
+  const list = useRef<HTMLOListElement>(null)
+  // With each step that is chosen, and once what it would do is known.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where they stand is read from the page
+  useEffect(
+    () => showWithin(list.current?.closest<HTMLElement>('[data-scrolls]') ?? null, '[data-chosen]'),
+    [chosen?.key, steps.length],
+  )
   const nothing = nothingFor[simulated?.status ?? '']
   // A draft may be left over of someone who may no longer save it: its steps are not the saved ones.
   const keyOf = (index: number) => (mayTry ? draft.steps[index]?.key : undefined)
@@ -152,7 +160,7 @@ export function Preview({
         )}
         {nothing !== undefined && <Notice tone="info">{nothing}</Notice>}
         {simulation.data === undefined && simulation.error === null && unfinished.length === 0 && <Loading rows={4} />}
-        <ol className="flex flex-col gap-4" aria-live="polite">
+        <ol ref={list} className="flex flex-col gap-4" aria-live="polite">
           {steps.map((step, index) => (
             <SimulatedStep
               // Ids of steps that are not saved are made for each simulation; how a message is looked at outlives it.
