@@ -17,6 +17,17 @@ const foundMax = 6
 /** Transaction ids hold a digit or a dash; names of people mostly do not. */
 const isId = /^(?=.*[\d-])\S{8,}$/
 
+/**
+ * Each word that was typed is in it; where one of its own words begins so, it comes first. Letters that are only somewhere in it would
+ * find pages that no one meant, and Enter would lead there.
+ */
+function fit(value: string, typed: string): number {
+  const text = value.toLowerCase()
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
+  if (!words.every((word) => text.includes(word))) return 0
+  return words.every((word) => ` ${text}`.includes(` ${word}`)) ? 1 : 0.5
+}
+
 export function CommandPalette({
   environments,
   onClose,
@@ -78,7 +89,7 @@ export function CommandPalette({
       onClick={(event) => event.target === element.current && onClose()}
       className="card mt-[12vh] w-[calc(100vw-24px)] max-w-xl p-0 shadow-2xl"
     >
-      <Command label="Search and commands" loop>
+      <Command label="Search and commands" loop filter={fit}>
         <div className="flex items-center gap-2 border-b border-line px-3">
           <Icon name="search" className="text-ink-3" />
           <Command.Input

@@ -57,6 +57,7 @@ export function Table<Row>({
   const rows = [...new Map(given.map((row) => [keyOf(row), row])).values()]
   const selection = useSelection(rows, keyOf)
   const focus = useFocusKept()
+  useFocusBack(box, chosen)
   const hasFiller = columns.every(({ head, width }) => (sizes.widths[head] ?? width) !== undefined)
   const isScrolled = rows.length > unscrolledMax
   const isLong = rows.length > drawnMax
@@ -179,6 +180,18 @@ export function Table<Row>({
       {bulk !== undefined && <BulkBar bulk={bulk} selection={selection} keyOf={keyOf} />}
     </>
   )
+}
+
+/** A detail that is closed takes the focus with it: it goes back to the row of the detail. */
+function useFocusBack(box: RefObject<HTMLElement | null>, chosen: string | undefined): void {
+  const row = useRef<Element>(undefined)
+  useEffect(() => {
+    if (chosen !== undefined) row.current = box.current?.querySelector('tr[aria-selected=true]') ?? undefined
+    else if (row.current instanceof HTMLElement && document.activeElement === document.body) {
+      row.current.focus({ preventScroll: true })
+      row.current = undefined
+    }
+  }, [box, chosen])
 }
 
 /** With Shift a browser would select text. */

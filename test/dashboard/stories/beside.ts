@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../support/app.ts'
 import { developmentKey } from '../service.ts'
-import { close, gone, scene, shared, skip } from '../story.ts'
+import { close, gone, scene, shared, skip, until } from '../story.ts'
 
 const detail = (page: Json): Json => page.getByRole('article', { name: 'Notification' })
 const share = async (page: Json): Promise<number> => {
@@ -30,8 +30,14 @@ for (const path of ['activity', 'activity/messages']) {
     await visitor.getByRole('row', { selected: true }).waitFor()
     assert.equal(await visitor.getByRole('row', { selected: true }).count(), 1)
     assert.deepEqual(await scene.violations(visitor), [])
+    const chosen = await visitor.getByRole('row', { selected: true }).textContent()
     await visitor.getByRole('button', { name: 'Close the notification' }).click()
     await gone(detail(visitor))
+    // One goes on where one was.
+    await until(visitor, `document.activeElement.tagName === 'TR'`)
+    const wordsOf = (text: string) => text.replaceAll(/\d+ \w+\. ago|just now|\s/g, '')
+    const focused = await visitor.evaluate('document.activeElement.textContent')
+    assert.ok(wordsOf(focused).startsWith(wordsOf(chosen).slice(0, 12)), `${focused} and not ${chosen}`)
     await close(visitor)
   })
 }
